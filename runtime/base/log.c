@@ -1,0 +1,122 @@
+/*
+ * The level and the descriptor are this program's only globals besides the memory handler.
+ */
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+static struct {
+	int fd;
+	bool json;
+	enum log_level level;
+} logger = {.fd = -1, .level = LOG_ERROR};
+
+static const char *const level_names[] = {"error", "warning", "info", "debug"};
+
+int log_open(const struct log_options *o, struct error *e)
+{
+	logger.json = o->json;
+	logger.level = o->level;
+	if (!o->file)
+		return 0;
+	logger.fd = open(o->file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0644);
+	if (logger.fd < 0 || fd_move_above(&logger.fd, 3) < 0)
+		return err_sys(e, "--log: open %s", o->file);
+	return 0;
+}
+
+static size_t log_quote(char *out, size_t size, const char *s)
+{
+	size_t n = 0;
+
+	for (; *s && n + 8 < size; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c == '"' || c == '\\') {
+			out[n++] = '\\';
+			out[n++] = (char)c;
+		} else if (c < 0x20 || c == 0x7f) {
+			n += (size_t)snprintf(out + n, size - n, "\\u%04x", c);
+		} else {
+			out[n++] = (char)c;
+		}
+	}
+	out[n] = '\0';
+	return n;
+}
+
+static void log_line(int fd, enum log_level level, const char *text)
+{
+	char quoted[2048], stamp[64], line[3072];
+	struct timespec now;
+	struct tm tm;
+	int len;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &tm);
+	strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	log_quote(quoted, sizeof(quoted), text);
+	len = snprintf(line, sizeof(line),
+		       logger.json ? "{\"level\":\"%s\",\"msg\":\"%s\",\"time\":\"%s\"}\n" :
+				     "level=%s msg=\"%s\" time=\"%s\"\n",
+		       level_names[level], quoted, stamp);
+	/* A full disk or a closed pipe must not change what the verb does. */
+	if (len > 0 && fd_write_all(fd, line, (size_t)len) < 0)
+		return;
+}
+
+static void log_at(enum log_level level, const char *fmt, va_list ap)
+{
+	char text[1024];
+	int saved = errno;
+
+	if (level > logger.level)
+		return;
+	vsnprintf(text, sizeof(text), fmt, ap);
+	log_line(logger.fd >= 0 ? logger.fd : STDERR_FILENO, level, text);
+	errno = saved;
+}
+
+#define LOG_FUNCTION(name, level)                                                                  \
+	void name(const char *fmt, ...)                                                            \
+	{                                                                                          \
+		va_list ap;                                                                        \
+                                                                                                   \
+		va_start(ap, fmt);                                                                 \
+		log_at(level, fmt, ap);                                                            \
+		va_end(ap);                                                                        \
+	}
+LOG_FUNCTION(log_warn, LOG_WARN)
+LOG_FUNCTION(log_info, LOG_INFO)
+LOG_FUNCTION(log_debug, LOG_DEBUG)
+
+void log_failure(const struct error *e)
+{
+	char line[sizeof(e->text) + 32];
+	int len;
+
+	if (logger.fd >= 0)
+		log_line(logger.fd, LOG_ERROR, e->text);
+	len = snprintf(line, sizeof(line), "sbxrun: %s\n", e->text);
+	if (len > 0 && fd_write_all(STDERR_FILENO, line, (size_t)len) < 0)
+		return;
+}
+
+int log_fd(void)
+{
+	return logger.fd;
+}
+
+void log_close(void)
+{
+	fd_close(&logger.fd);
+	logger.level = LOG_ERROR;
+}

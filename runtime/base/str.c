@@ -1,0 +1,68 @@
+#include "base/str.h"
+
+const char *str_after(const char *s, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return strncmp(s, prefix, len) == 0 ? s + len : NULL;
+}
+
+bool str_ends(const char *s, const char *suffix)
+{
+	size_t len = strlen(s), end = strlen(suffix);
+
+	return len >= end && str_eq(s + len - end, suffix);
+}
+
+static bool str_to_number(const char *s, unsigned int base, uint64_t max, uint64_t *ret)
+{
+	uint64_t v = 0;
+	unsigned int digit;
+
+	if (!*s)
+		return false;
+	for (; *s; s++) {
+		digit = (unsigned int)(unsigned char)*s - '0';
+		if (digit >= base || __builtin_mul_overflow(v, (uint64_t)base, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)digit, &v) || v > max)
+			return false;
+	}
+	*ret = v;
+	return true;
+}
+
+bool str_to_u64(const char *s, uint64_t max, uint64_t *ret)
+{
+	return str_to_number(s, 10, max, ret);
+}
+
+bool str_to_u32(const char *s, uint32_t *ret)
+{
+	uint64_t v;
+
+	if (!str_to_number(s, 10, UINT32_MAX, &v))
+		return false;
+	*ret = (uint32_t)v;
+	return true;
+}
+
+bool str_to_octal(const char *s, uint32_t max, uint32_t *ret)
+{
+	uint64_t v;
+
+	if (!str_to_number(s, 8, max, &v))
+		return false;
+	*ret = (uint32_t)v;
+	return true;
+}
+
+bool str_to_i64(const char *s, int64_t *ret)
+{
+	bool negative = *s == '-';
+	uint64_t v;
+
+	if (!str_to_number(s + negative, 10, (uint64_t)INT64_MAX + negative, &v))
+		return false;
+	*ret = negative ? (int64_t)(0 - v) : (int64_t)v;
+	return true;
+}

@@ -1,0 +1,94 @@
+/*
+ * JSON in and out by rows. A row says how one key of an object lands in one field of a struct; the
+ * same rows read and write. There is no tree: parse.c feeds yajl's callbacks to bind.c, which fills
+ * the structs as the bytes come.
+ *
+ * Reading is strict: size, depth and counts are capped; duplicate keys (also of unknown ones),
+ * trailing bytes, NUL (also as \u0000), lone surrogates, bad UTF-8, a byte order mark, numbers with
+ * a fraction or exponent and numbers out of range are refused. Unknown keys are skipped, as the
+ * runtime specification demands. Errors name the place: linux.namespaces[1].type: unknown value "x".
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+enum json_type {
+	JSON_STR,	/* char * */
+	JSON_BOOL,	/* bool */
+	JSON_I32,
+	JSON_U32,
+	JSON_I64,
+	JSON_U64,
+	JSON_OPT_BOOL,	/* struct opt_bool … */
+	JSON_OPT_I32,
+	JSON_OPT_U32,
+	JSON_OPT_I64,
+	JSON_OPT_U64,
+	JSON_ENUM,	/* int, from a table of words */
+	JSON_OBJECT,	/* a struct, in place; a leading `bool set` if SETS */
+	JSON_STRINGS,	/* struct strings */
+	JSON_IDS,	/* struct ids */
+	JSON_PAIRS,	/* struct pairs: an object of strings */
+	JSON_LIST,	/* LIST(struct …): an array of objects */
+	JSON_MAP,	/* LIST(struct …): an object of objects; the key goes to the row's key field */
+};
+
+enum json_flag {
+	JSON_REQUIRED = 1,  /* absent is an error */
+	JSON_SETS = 2,	    /* the object's struct begins with `bool set` */
+	JSON_OMIT = 4,	    /* not written when empty, zero or false */
+	JSON_NOT_EMPTY = 8, /* a string or list must not be empty */
+	JSON_FLAT = 16,	    /* an object whose rows' offsets count from the enclosing struct */
+};
+
+struct json_word {
+	const char *word;
+	int value;
+};
+
+struct json_table;
+
+struct json_row {
+	const char *key;
+	enum json_type type;
+	unsigned int flags;
+	size_t offset;			/* of the field in its struct */
+	const struct json_table *table; /* OBJECT, LIST, MAP: the rows of the inner struct */
+	const struct json_word *words;	/* ENUM: ended by {NULL, 0} */
+};
+
+struct json_table {
+	const char *name; /* of the struct, for documentation */
+	size_t size;	  /* of one element */
+	size_t key_offset; /* MAP: where the key goes (a char *) */
+	const struct json_row *rows;
+	size_t count;
+};
+
+struct json_limits {
+	size_t bytes;	 /* of the document */
+	size_t depth;	 /* of nesting */
+	size_t elements; /* of one array or object */
+	size_t string;	 /* bytes of one string */
+};
+
+/* What config.json and other documents from outside may have at most. */
+extern const struct json_limits json_default_limits;
+
+/* Reads text (len bytes, untrusted) into *object, which is zeroed memory of table->size. `what` names
+ * the document in errors. */
+int json_read(const char *what, const char *text, size_t len, const struct json_table *table,
+	      const struct json_limits *limits, void *object, struct arena *a, struct error *e);
+
+/* Writes object by its rows; indent 0 is one line. */
+void json_write(struct buf *b, const struct json_table *table, const void *object,
+		unsigned int indent);
+
+/* Writes one string with quotes and escapes. */
+void json_write_string(struct buf *b, const char *s);
