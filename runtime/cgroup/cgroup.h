@@ -1,0 +1,74 @@
+/*
+ * cgroups, the mechanism: finds the host's hierarchies, makes the container's directories and
+ * limits, and takes them away again. Works on cgroupfs v1, v2 and both at once ("hybrid").
+ *
+ * Nothing here writes to cgroup.procs: that waits for an RCU grace period (6-12 ms). The new,
+ * single-threaded process writes "0" to v1 `tasks` files which the parent opened (cgroup_join), and
+ * enters the unified tree by clone3(CLONE_INTO_CGROUP) with .unified_dfd.
+ *
+ * The order of a create: cgroup_host_probe, cgroup_plan_make, cgroup_dirs_settle, *state record
+ * written*, cgroup_make, clone3, cgroup_join in the child. Whatever fails after the record:
+ * cgroup_kill and cgroup_remove with the record's dirs.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "plan/cgroup.h"
+
+/* Facts about this host, from /proc/self/mountinfo and /proc/self/cgroup. Superblocks verified. */
+int cgroup_host_probe(struct arena *a, struct cgroup_host *ret_host, struct error *e);
+
+/* plan->dirs with .made extended to parents that do not exist yet: what the record keeps. */
+int cgroup_dirs_settle(const struct cgroup_plan *p, struct arena *a, struct cgroup_dirs *ret_dirs,
+		       struct error *e);
+
+struct cgroup_handle {
+	int unified_dfd; /* for CLONE_INTO_CGROUP, or -1 */
+	size_t n;
+	int tasks_fd[CGROUP_MAX];
+	char warning[512]; /* for the log; empty: none */
+};
+#define CGROUP_HANDLE_NONE ((struct cgroup_handle){.unified_dfd = -1})
+
+/* Makes the directories, writes the limits, opens what joining needs. A target that holds
+ * processes or is frozen is refused. On failure, what this call made is gone again. */
+int cgroup_make(const struct cgroup_plan *p, struct cgroup_handle *ret_handle, struct error *e);
+
+/* The same descriptors for cgroups that exist (exec). sub: a path below them, or NULL. Refuses a
+ * frozen one, in which the joining process would hang. */
+int cgroup_open(const struct cgroup_dirs *d, const char *sub, struct cgroup_handle *ret_handle,
+		struct error *e);
+
+/* In the new process, while it has one thread: enters the v1 hierarchies. Async-signal-safe. */
+int cgroup_join(const struct cgroup_handle *h, struct error *e);
+
+void cgroup_handle_close(struct cgroup_handle *h);
+
+/* SIGKILL to everything inside, sub-cgroups included; returns when all are empty (bounded).
+ * Frozen ones are thawed. Missing directories are fine. */
+int cgroup_kill(const struct cgroup_dirs *d, struct error *e);
+
+/* Sends sig to everything inside, once. */
+int cgroup_signal(const struct cgroup_dirs *d, int sig, struct error *e);
+
+/* All processes inside, sub-cgroups included; sorted, each once. */
+int cgroup_pids(const struct cgroup_dirs *d, struct arena *a, pid_t **ret_pids, size_t *ret_n,
+		struct error *e);
+
+/* Freezes or thaws, and returns when the kernel says that it is done (bounded). */
+int cgroup_freeze(const struct cgroup_dirs *d, bool freeze, struct error *e);
+
+/* Frozen or freezing. A missing cgroup is not frozen. */
+bool cgroup_is_frozen(const struct cgroup_dirs *d);
+
+/* Removes the whole subtree and the empty parents that are ours. Missing is fine; EBUSY (an exit
+ * that is not over) is retried, bounded. Tries everything, reports the first failure. */
+int cgroup_remove(const struct cgroup_dirs *d, struct error *e);
+
+/* Writes p's limits into cgroups that exist. */
+int cgroup_update(const struct cgroup_plan *p, struct error *e);

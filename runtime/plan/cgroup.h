@@ -1,0 +1,125 @@
+/*
+ * The cgroup part of a plan: where the container's cgroups are and what is written into them, as
+ * data. Pure: the host's layout comes in as facts (struct cgroup_host, probed by cgroup/), so a
+ * plan can be printed and tested without root. cgroup/ carries it out.
+ *
+ * One rule covers every layout: a resource belongs to the hierarchy that has its controller, a v1
+ * one before the unified one. "v1", "hybrid" and "v2" differ only in which hierarchies exist.
+ *
+ * Paths: `linux.cgroupsPath` absolute is taken below each mount point; relative is below /sbxrun;
+ * absent is /sbxrun/ID. The systemd form `slice:prefix:name` is refused by this (cgroupfs) driver.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "oci/config.h"
+
+#define CGROUP_MAX 32	  /* hierarchies */
+#define CGROUP_PARENT "/sbxrun" /* of paths that are ours to choose */
+
+enum cgroup_mode { CGROUP_NONE, CGROUP_V1, CGROUP_HYBRID, CGROUP_V2 };
+
+/* A mounted hierarchy. Paths in it are as seen from its mount point, which may show a subtree. */
+struct cgroup_hierarchy {
+	char *controllers;    /* "cpu,cpuacct", "name=systemd"; "" for the unified tree */
+	char *mount;	      /* mount point */
+	char *root;	      /* what the mount shows of the hierarchy: "/" normally */
+	char *own;	      /* our own cgroup there, from /proc/self/cgroup */
+	char *base;	      /* where we may make cgroups: "" (anywhere), a delegated path, or NULL */
+	bool unified;
+	char *v2_controllers; /* unified: cgroup.controllers at the mount point; else NULL */
+};
+
+struct cgroup_host {
+	enum cgroup_mode mode;
+	size_t n;
+	struct cgroup_hierarchy *v;
+};
+
+/* What stands in the state record: enough to kill, freeze and remove without the config. */
+struct cgroup_dir {
+	char *mount;   /* "/sys/fs/cgroup/cpu" */
+	char *path;    /* "/sbxrun/ID", below mount */
+	char *made;    /* topmost directory that may be ours: path itself or a parent of it */
+	bool unified;
+	bool freezer;  /* has the v1 freezer */
+};
+struct cgroup_dirs {
+	size_t n;
+	struct cgroup_dir *v;
+};
+
+enum cgroup_write_flag {
+	CGROUP_OPTIONAL = 1, /* a kernel without this file is fine */
+	CGROUP_TOLERATE = 2, /* any failure is a warning: the value has lost its meaning to kernels */
+};
+
+/* One file that gets one value, in one write(2). */
+struct cgroup_write {
+	size_t hierarchy;	/* index in plan.dirs */
+	const char *file;
+	const char *value;
+	const char *alt_file;	/* taken when `file` does not exist; may be NULL */
+	const char *alt_value;
+	const char *field;	/* "linux.resources.memory.limit", for errors */
+	unsigned int flags;
+};
+
+/* A device rule in normal form: one type, wildcards as -1. */
+struct cgroup_device_rule {
+	bool allow;
+	char type;	/* 'c' or 'b' */
+	int64_t major;	/* -1: any */
+	int64_t minor;
+	unsigned int access; /* CGROUP_DEV_* */
+};
+enum { CGROUP_DEV_MKNOD = 1, CGROUP_DEV_READ = 2, CGROUP_DEV_WRITE = 4, CGROUP_DEV_ALL = 7 };
+
+/* The device rules: a default, then rules of which the last that matches decides, bit by bit. */
+struct cgroup_devices {
+	bool allow_all_default;
+	size_t n;
+	struct cgroup_device_rule *v;
+};
+
+struct cgroup_plan {
+	const char *skipped_reason; /* not NULL: no cgroups at all, and why; all else is empty */
+	const char *path;	    /* "/sbxrun/ID" */
+	struct cgroup_dirs dirs;    /* one leaf a hierarchy, unified last */
+	const char **controllers;   /* per dir; of unified: what must be in subtree_control, "+a +b" */
+	const char **wanted;	    /* per dir; unified: what would be good to have there, "+a +b" */
+	size_t n_writes;
+	struct cgroup_write *writes; /* in order */
+	const char *cpus;	    /* cpuset.cpus of the leaf; NULL: the parent's */
+	const char *mems;
+	struct cgroup_devices devices; /* for eBPF; v1 rules are among the writes */
+	size_t devices_dir;	    /* unified dir that gets the eBPF program, or SIZE_MAX */
+	bool devices_asked;	    /* the config has rules: no program, no container */
+	bool chown;		    /* the container owns its cgroup (v2, own namespace, rw mount) */
+	uint32_t owner_uid;	    /* host ids, when chown */
+	struct strings warnings;    /* for the log */
+};
+
+/*
+ * The plan for a new container. rootless: an ordinary user, who gets cgroups only where a v2
+ * subtree is delegated to him, and otherwise a plan with skipped_reason; then limits that the
+ * config asks for are refused, device rules alone are not.
+ */
+int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cgroup_host *host,
+		     bool rootless, struct arena *a, struct cgroup_plan *ret, struct error *e);
+
+/* linux.cgroupsPath and the id → the path below each mount point. */
+int cgroup_plan_path(const char *cgroups_path, const char *id, struct arena *a, char **ret_path,
+		     struct error *e);
+
+/* The writes that `resources` cause in existing dirs (update, and part of cgroup_plan_make). */
+int cgroup_plan_resources(const struct oci_resources *r, const struct cgroup_host *host,
+			  struct arena *a, struct cgroup_plan *p, struct error *e);
+
+/* cpu.shares (2…262144, default 1024) → cpu.weight (1…10000, default 100). */
+uint64_t cgroup_shares_to_weight(uint64_t shares);
