@@ -1,0 +1,42 @@
+/*
+ * Capabilities of the process that becomes the payload. Runs in init, before execve; single-threaded.
+ *
+ * Order in init, and why (SECURITY R11, R13, R15):
+ *
+ *	caps_drop_bounding()      needs CAP_SETPCAP, so it comes while all is still held
+ *	identity_set_groups(), identity_set_ids()    permitted is kept, effective is gone afterwards
+ *
+ *	with no_new_privs:		without:
+ *	  caps_apply_final()		  caps_set_for_setup(1 << CAP_SYS_ADMIN)
+ *	  identity_set_no_new_privs()	  …anything that the payload's credentials should judge
+ *	  …				  seccomp_load()   allowed by CAP_SYS_ADMIN
+ *	  seccomp_load()		  execve()
+ *	  execve()
+ *
+ * Without no_new_privs, nothing but execve follows the filter, so a profile need not allow capset or
+ * prctl. That gives nothing away: execve computes the payload's permitted and effective sets from
+ * the bounding, inheritable and ambient ones, which are final by then, and never from the permitted
+ * set that still has CAP_SYS_ADMIN. Under no_new_privs permitted does count (root's new set is cut
+ * down to it), and there it is final.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "plan/security.h"
+
+#define CAPS_BIT(number) (UINT64_C(1) << (number))
+
+/* What plan_caps() asks for. new_userns: the payload gets a user namespace of its own (new or
+ * joined), where it starts with every capability. */
+int caps_probe_host(bool new_userns, struct cap_host *ret_host, struct error *e);
+
+/* Drops from the bounding set whatever s->bounding lacks; only drops that change something. */
+int caps_drop_bounding(const struct cap_sets *s, struct error *e);
+
+/* The final sets, but permitted and effective also keep `needs`: what later steps must still do. */
+int caps_set_for_setup(const struct cap_sets *s, uint64_t needs, struct error *e);
+
+/* The final sets: ambient cleared, one capset, ambient raised. */
+int caps_apply_final(const struct cap_sets *s, struct error *e);

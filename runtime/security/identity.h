@@ -1,0 +1,52 @@
+/*
+ * Who the payload is, and what it must not inherit from whoever called the runtime. Small steps of
+ * init, each one or two system calls, in the order in which init's table lists them.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "oci/config.h"
+#include "plan/security.h"
+
+/* A new session keyring named _ses.ID. *ret_skipped is the errno when the kernel has no keyrings,
+ * or the caller may have none (quota, filter): then the old one stays and that is to be logged. */
+int identity_new_keyring(const char *id, int *ret_skipped, struct error *e);
+
+/* Supplementary groups, exactly these. Where the user namespace forbids setgroups (allowed false),
+ * asking for any is an error and the caller's remain. */
+int identity_set_groups(const struct ids *groups, bool allowed, struct error *e);
+
+/* gid, then uid: real, effective, saved. Permitted capabilities survive it, effective ones don't when
+ * uid isn't 0: caps_set_for_setup() or caps_apply_final() must follow. */
+int identity_set_ids(uint32_t uid, uint32_t gid, struct error *e);
+
+/* The umask given, or 022. */
+void identity_set_umask(const struct opt_u32 *umask);
+
+int identity_set_no_new_privs(struct error *e);
+
+/* Limits of the calling process. RLIMIT_MEMLOCK that can't be raised is set as high as may be; any
+ * other that can't be set is an error that names it. */
+int identity_set_rlimits(const struct rlimit_plans *limits, struct error *e);
+
+int identity_set_personality(const struct personality_plan *p, struct error *e);
+
+/* fd: the process's own oom_score_adj, opened for writing from a procfs known to be one. */
+int identity_set_oom_score_adj(int fd, int32_t value, struct error *e);
+
+/* Every disposition to default and nothing blocked. Handlers must not be needed any more. */
+int identity_reset_signals(struct error *e);
+
+/* Policy, nice, I/O priority and affinity as a fresh process has them: after the cgroup was joined,
+ * so that its cpuset alone says where the payload runs. An ordinary user can't raise a lowered
+ * priority: that one stays. */
+int identity_reset_scheduler(struct error *e);
+
+/* The config's own. Before credentials are dropped: most policies need CAP_SYS_NICE. */
+int identity_set_scheduler(const struct scheduler_plan *s, struct error *e);
+int identity_set_io_priority(const struct io_priority_plan *p, struct error *e);
+int identity_set_memory_policy(const struct memory_policy_plan *p, struct error *e);

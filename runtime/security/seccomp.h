@@ -1,0 +1,48 @@
+/*
+ * From linux.seccomp to a BPF program, and into the kernel. Building is done by the parent before
+ * clone (it takes milliseconds, and nobody waits on a child then); loading is one system call of
+ * init. libseccomp stands behind this header alone and can be replaced behind it.
+ *
+ * What a profile means here:
+ *  - The native architecture is always covered; `architectures` adds to it. A system call of any
+ *    other architecture kills the process. An architecture that the specification names and
+ *    libseccomp doesn't know can't run on this host: it is left out and noted.
+ *  - Rules for one system call are alternatives; the args of one rule must all hold. A rule that
+ *    has two conditions on one argument is taken as one rule per condition, as other runtimes do.
+ *  - A rule whose action is the default action says nothing and is skipped.
+ *  - Names that are unknown are skipped and noted; on architectures that lack a call, it is skipped.
+ *  - errnoRet is EPERM unless given, and an error where the action takes none.
+ *  - Unless the default action lets calls pass, a number above the newest call that the profile
+ *    names (per architecture) gives ENOSYS: the profile can't have judged it, and C libraries fall
+ *    back on ENOSYS alone.
+ *  - no_new_privs is a step of its own, never a side effect of the filter.
+ */
+#pragma once
+
+#include <linux/filter.h>
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "oci/config.h"
+
+struct seccomp_program {
+	struct sock_filter *filter; /* NULL: no filter */
+	unsigned short len;
+	unsigned int flags; /* SECCOMP_FILTER_FLAG_* */
+	bool notify;	    /* some action is SCMP_ACT_NOTIFY: loading gives a listener */
+	const char *listener_path;
+	const char *listener_metadata;
+};
+
+/* Builds the program. Without linux.seccomp it is empty. Notes are sentences for the log. */
+int seccomp_build(const struct oci_seccomp *c, struct arena *a, struct seccomp_program *ret_program,
+		  struct strings *ret_notes, struct error *e);
+
+/*
+ * Puts the program on the calling thread, which needs no_new_privs or CAP_SYS_ADMIN. *ret_listener_fd
+ * is the notify listener (close-on-exec) or -1. After this every call of ours must pass the filter:
+ * the listener is best taken by the parent with pidfd_getfd, for a send could wait for an answer that
+ * only its receiver can give.
+ */
+int seccomp_load(const struct seccomp_program *p, int *ret_listener_fd, struct error *e);
