@@ -9,8 +9,8 @@
  *	with no_new_privs:		without:
  *	  caps_apply_final()		  caps_set_for_setup(1 << CAP_SYS_ADMIN)
  *	  identity_set_no_new_privs()	  …anything that the payload's credentials should judge
- *	  …				  seccomp_load()   allowed by CAP_SYS_ADMIN
- *	  seccomp_load()		  execve()
+ *	  …				  seccomp_program_load()   allowed by CAP_SYS_ADMIN
+ *	  seccomp_program_load()	  execve()
  *	  execve()
  *
  * Without no_new_privs, nothing but execve follows the filter, so a profile need not allow capset or
@@ -21,6 +21,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"

@@ -36,8 +36,9 @@ struct seccomp_program {
 };
 
 /* Builds the program. Without linux.seccomp it is empty. Notes are sentences for the log. */
-int seccomp_build(const struct oci_seccomp *c, struct arena *a, struct seccomp_program *ret_program,
-		  struct strings *ret_notes, struct error *e);
+int seccomp_program_build(const struct oci_seccomp *c, struct arena *a,
+			  struct seccomp_program *ret_program, struct strings *ret_notes,
+			  struct error *e);
 
 /*
  * Puts the program on the calling thread, which needs no_new_privs or CAP_SYS_ADMIN. *ret_listener_fd
@@ -45,4 +46,4 @@ int seccomp_build(const struct oci_seccomp *c, struct arena *a, struct seccomp_p
  * the listener is best taken by the parent with pidfd_getfd, for a send could wait for an answer that
  * only its receiver can give.
  */
-int seccomp_load(const struct seccomp_program *p, int *ret_listener_fd, struct error *e);
+int seccomp_program_load(const struct seccomp_program *p, int *ret_listener_fd, struct error *e);
