@@ -58,44 +58,60 @@ fi
 unset SBXT_NS
 umask 022
 
+# Forks are dear in User-mode Linux (30 ms, an exec 50), so what every test passes through is written with builtins.
+shopt -s nullglob globstar
+
 # ---- where things are ----
 
-# Prints the mount point of the v1 hierarchy that has controller $1, else that of the unified tree.
-cgroup_mount() {
-	awk -v want="$1" '
-		{ for (i = 7; $i != "-"; i++); type = $(i + 1); n = split($(i + 3), opt, ",") }
-		type == "cgroup2" { unified = $5 }
-		type == "cgroup" { for (j = 1; j <= n; j++) if (opt[j] == want) found = $5 }
-		END { print found ? found : unified }' /proc/self/mountinfo
+# Sets CGROUP_MOUNTS (controller or name=… → mount point, "unified" → that of cgroup v2) and VIEW.
+read_cgroup_mounts() {
+	local dir type opts opt fields
+	declare -gA CGROUP_MOUNTS=()
+	VIEW=v2
+	while read -r _ _ _ _ dir fields; do
+		read -r type _ opts <<<"${fields#*- }"
+		case $type in
+		cgroup2) CGROUP_MOUNTS[unified]=$dir ;;
+		cgroup)
+			VIEW=v1
+			for opt in ${opts//,/ }; do
+				CGROUP_MOUNTS[$opt]=$dir
+			done
+			;;
+		esac
+	done </proc/self/mountinfo
+	[ "$VIEW" != v1 ] || [ -z "${CGROUP_MOUNTS[unified]:-}" ] || VIEW=hybrid
 }
-
-# Prints which of the three layouts this namespace shows.
-cgroup_view() {
-	awk '
-		{ for (i = 7; $i != "-"; i++); seen[$(i + 1)] = 1 }
-		END { print seen["cgroup"] ? (seen["cgroup2"] ? "hybrid" : "v1") : "v2" }' /proc/self/mountinfo
-}
-
-VIEW=$(cgroup_view)
-export VIEW
+read_cgroup_mounts
 
 # $SBXT_WORK is shared by the files of one tests/run; a file that is run by hand makes and removes its own.
 if [ -z "${SBXT_WORK:-}" ]; then
 	SBXT_WORK=$(mktemp -d "${TMPDIR:-/tmp}/sbxt.XXXXXX")
+	chmod 755 "$SBXT_WORK"
 	trap 'rm -rf --one-file-system "$SBXT_WORK"' EXIT
 fi
-chmod 755 "$SBXT_WORK"
 
-# The rootfs that bundles are linked from. Made aside and renamed, since two files may start at once.
+# The programs that a rootfs has; a link to each of busybox's 270 would cost more than the container.
+APPLETS='[ awk basename cat chgrp chmod chown chroot cmp cp cut date dd df dirname dmesg du echo env expr false find free
+grep head hexdump hostname id ifconfig insmod ip kill ln ls md5sum mkdir mkfifo mknod mktemp more mount mv nc nice nproc od
+pidof ping printf ps pwd readlink realpath renice rm rmdir route sed seq setsid sh sha256sum sleep sort stat stty sync sysctl
+tail tar tee telnet test time timeout top touch tr true tty umount uname uniq unshare uptime usleep vi wc which whoami xargs
+yes'
+
+# The tree that a bundle is linked from (one cp makes it). Made aside and renamed, since two files may start at once.
 make_template() {
-	local made=$SBXT_WORK/template.$$
+	local made=$SBXT_WORK/template.$$ applet links=()
 	[ ! -d "$SBXT_WORK/template" ] || return 0
-	mkdir -p "$made"/{bin,dev,etc,proc,root,run,sys,tmp,usr,var/tmp}
-	chmod 1777 "$made/tmp" "$made/var/tmp"
-	cp "$(type -P busybox)" "$made/bin/busybox"
-	chroot "$made" /bin/busybox --install -s /bin
-	printf '%s\n' 'root:x:0:0:root:/root:/bin/sh' 'user:x:1000:1000:user:/home/user:/bin/sh' >"$made/etc/passwd"
-	printf '%s\n' 'root:x:0:' 'user:x:1000:' 'extra:x:2000:user' >"$made/etc/group"
+	local root=$made/rootfs
+	mkdir -p "$root"/{bin,dev,etc,home,proc,root,run,sys,tmp,usr,var/tmp}
+	chmod 1777 "$root/tmp" "$root/var/tmp"
+	cp "$(type -P busybox)" "$root/bin/busybox"
+	chroot "$root" /bin/busybox --install -s /home
+	for applet in $APPLETS; do
+		[ ! -L "$root/home/$applet" ] || links+=("$root/home/$applet")
+	done
+	mv "${links[@]}" "$root/bin"
+	rm -r "${root:?}/home"
 	# -T: a directory that the other file has put there meanwhile must not swallow ours
 	mv -T "$made" "$SBXT_WORK/template" 2>/dev/null || rm -rf "$made"
 }
@@ -135,11 +151,10 @@ bundle() {
 	for filter; do
 		all+=" | $filter"
 	done
-	# Programs are hard links, what a test may want to change is a copy.
-	mkdir -p "$B/rootfs"
-	cp -al "$SBXT_WORK/template/bin" "$B/rootfs/bin"
-	cp -a "$SBXT_WORK/template/etc" "$B/rootfs/etc"
-	(cd "$B/rootfs" && mkdir -p dev proc root run sys tmp usr var/tmp && chmod 1777 tmp var/tmp)
+	# Programs are hard links; what a test may want to change is its own.
+	cp -al "$SBXT_WORK/template" "$B"
+	printf '%s\n' 'root:x:0:0:root:/root:/bin/sh' 'user:x:1000:1000:user:/home/user:/bin/sh' >"$B/rootfs/etc/passwd"
+	printf '%s\n' 'root:x:0:' 'user:x:1000:' 'extra:x:2000:user' >"$B/rootfs/etc/group"
 	jq --arg T "$T" --arg B "$B" --arg ID "$ID" --arg P "$P" --arg code "${BOX_CODE:-}" "$all" \
 		"$SBXT_WORK/spec.$$/config.json" >"$B/config.json"
 }
@@ -148,11 +163,21 @@ sbx() {
 	"$SBXRUN" --root "$T/state" "$@"
 }
 
+# Sets variable $1 to the text of file $2, as $(<file) would, without its fork.
+slurp() {
+	local text
+	IFS= read -rd '' text <"$2" || :
+	while [[ $text == *$'\n' ]]; do
+		text=${text%$'\n'}
+	done
+	printf -v "$1" %s "$text"
+}
+
 run() {
 	rc=0
 	"$@" >"$T/out" 2>"$T/err" || rc=$?
-	out=$(<"$T/out")
-	err=$(<"$T/err")
+	slurp out "$T/out"
+	slurp err "$T/err"
 	printf '+ %s\nrc=%s\nout=%s\nerr=%s\n' "$*" "$rc" "${out:0:2000}" "${err:0:2000}"
 }
 
@@ -173,7 +198,7 @@ pid_of() {
 }
 
 cgroup_dir() {
-	echo "$(cgroup_mount "$1")/$P/${2:-$ID}"
+	echo "${CGROUP_MOUNTS[$1]:-${CGROUP_MOUNTS[unified]}}/$P/${2:-$ID}"
 }
 
 as_user() {
@@ -196,7 +221,8 @@ where_in_test() {
 }
 
 fail() {
-	printf '%s: %s' "$(where_in_test)" "$*" >"$T.why"
+	local why=$*
+	printf '%s: %s' "$(where_in_test)" "${why//$'\n'/\\n}" >"$T.why"
 	exit 1
 }
 
@@ -256,83 +282,104 @@ wait_until() {
 # What a command that `set -e` stops on says. The last one counts: inner ones may have been in a context that forgives them.
 note_failure() {
 	local rc=$? cmd=$BASH_COMMAND
-	printf '%s: %s: gave status %s' "$(where_in_test)" "${cmd:0:200}" "$rc" >"$T.err"
+	cmd=${cmd:0:200}
+	printf '%s: %s: gave status %s' "$(where_in_test)" "${cmd//$'\n'/\\n}" "$rc" >"$T.err"
 }
 
 body() {
 	set +m
 	set -euE -o pipefail
 	shopt -s inherit_errexit
-	trap - TERM INT HUP EXIT
+	shopt -u nullglob globstar
+	trap - TERM INT HUP
+	trap 'echo "$?" >&"$DONE_FD"' EXIT
 	trap note_failure ERR
 	N=0 ID='' B='' out='' err='' rc=0
-	export SBXT_TEST=$P T P TMPDIR=$T/tmp
+	export SBXT_TEST=$P T P TMPDIR=$T/tmp VIEW
 	cd "$T"
 	[ -z "${TEST_VERBOSE:-}" ] || set -x
 	"$1"
 }
 
-# Prints the processes of the test that live. $1: the files of /proc/PID that tell.
-processes() {
-	local file pid state
-	for file in $(eval "grep -lsaF -e '$P' /proc/[0-9]*/$1"); do
+# Sets PIDS to the living processes of the test. With a mount left in our own table, everybody's table shows it.
+find_processes() {
+	local file pid state hits
+	declare -gA PIDS=()
+	set -- /proc/[0-9]*/{environ,cgroup}
+	[ "${#MOUNTS[@]}" != 0 ] || set -- "$@" /proc/[0-9]*/mountinfo
+	mapfile -t hits < <(exec grep -lsaF -e "$P" "$@")
+	for file in "${hits[@]}"; do
 		pid=${file#/proc/}
 		pid=${pid%%/*}
-		[ "$pid" != $$ ] || continue
-		read -r _ _ state _ <"/proc/$pid/stat" || continue
-		[ "$state" = Z ] || echo "$pid"
-	done 2>/dev/null | sort -un
+		{ read -r _ _ state _ <"/proc/$pid/stat"; } 2>/dev/null || continue
+		[ "$pid" = $$ ] || [ "$state" = Z ] || PIDS[$pid]=1
+	done
 }
 
-cgroups() {
-	find /sys/fs/cgroup -depth -type d -path "*$P*" 2>/dev/null
+# Sets CGROUPS to the test's cgroups, children first.
+find_cgroups() {
+	local dir
+	CGROUPS=()
+	for dir in /sys/fs/cgroup/**/*"$P"*/; do
+		CGROUPS=("${dir%/}" "${CGROUPS[@]}")
+	done
 }
 
-mounts() {
-	awk -v dir="$T/" 'index($5 "/", dir) == 1 { print $5 }' /proc/self/mountinfo
+# Sets MOUNTS to the mounts below the test's directory, the last one first.
+find_mounts() {
+	local dir
+	MOUNTS=()
+	while read -r _ _ _ _ dir _; do
+		[[ $dir/ != "$T"/* ]] || MOUNTS=("$dir" "${MOUNTS[@]}")
+	done </proc/self/mountinfo
 }
 
 delete_containers() {
 	local root dir
 	for root in "$T"/state*/; do
 		for dir in "$root"*/; do
-			[ ! -d "$dir" ] || timeout -k 1 20 "$SBXRUN" --root "${root%/}" delete -f "$(basename "$dir")" || :
+			dir=${dir%/}
+			timeout -k 1 20 "$SBXRUN" --root "${root%/}" delete -f "${dir##*/}" || :
 		done
 	done
 }
 
 # Sets LEAKS to sentences about what `delete -f` has left.
 find_leaks() {
-	local dir pid end
+	local dir pid end cmd
 	LEAKS=()
-	while read -r dir; do
+	find_cgroups
+	for dir in "${CGROUPS[@]}"; do
 		# The parent that `bundle` chose for the test's cgroups is nobody's to remove: the runtime may have found it there.
 		if [ "${dir##*/}" != "$P" ] || ! rmdir "$dir" 2>/dev/null; then
 			LEAKS+=("cgroup $dir")
 		fi
-	done < <(cgroups)
-	while read -r dir; do
+	done
+	find_mounts
+	for dir in "${MOUNTS[@]}"; do
 		LEAKS+=("mount $dir")
-	done < <(mounts)
+	done
 	for dir in "$T"/state*/* "$T"/state*/.[!.]*; do
-		[ ! -e "$dir" ] || LEAKS+=("state $dir")
+		LEAKS+=("state $dir")
 	done
 	# The kernel takes a moment to bury what was killed.
 	end=$((${EPOCHREALTIME/./} + 1000000))
-	[ -z "$(mounts)" ] && PROC_FILES='{environ,cgroup,mountinfo}' || PROC_FILES='{environ,cgroup}'
-	while pid=$(processes "$PROC_FILES") && [ -n "$pid" ] && [ "${EPOCHREALTIME/./}" -lt "$end" ]; do
+	find_processes
+	while [ "${#PIDS[@]}" != 0 ] && [ "${EPOCHREALTIME/./}" -lt "$end" ]; do
 		nap
+		find_processes
 	done
-	for pid in $pid; do
-		LEAKS+=("process $pid $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | head -c 100)")
+	for pid in "${!PIDS[@]}"; do
+		cmd=$(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)
+		LEAKS+=("process $pid ${cmd:0:100}")
 	done
 }
 
 # Removes by force what find_leaks found; everything has $P in its name, so it is ours.
 remove_leaks() {
-	local dir pid try
-	for try in 1 2 3 4 5 6 7 8 9 10; do
-		for dir in $(cgroups); do
+	local dir pid tries
+	for ((tries = 0; tries < 20; tries++)); do
+		for dir in "${CGROUPS[@]}"; do
 			echo THAWED >"$dir/freezer.state" || :
 			echo 0 >"$dir/cgroup.freeze" || :
 			while read -r pid; do
@@ -340,16 +387,18 @@ remove_leaks() {
 			done <"$dir/cgroup.procs" || :
 			rmdir "$dir" || :
 		done
-		for dir in $(mounts); do
+		for dir in "${MOUNTS[@]}"; do
 			umount -l "$dir" || :
 		done
-		for pid in $(processes "$PROC_FILES"); do
+		for pid in "${!PIDS[@]}"; do
 			kill -KILL "$pid" || :
 		done
-		[ -n "$(cgroups)$(mounts)" ] || return 0
 		nap
+		find_cgroups
+		find_mounts
+		find_processes
+		[ "${#CGROUPS[@]}${#MOUNTS[@]}${#PIDS[@]}" != 000 ] || return 0
 	done 2>/dev/null
-	: "$try"
 }
 
 # Prints the verdict; what a failed test has said follows it, in one write so that parallel files don't mix.
@@ -387,46 +436,58 @@ clean_up() {
 	[ "${#LEAKS[@]}" = 0 ] || remove_leaks
 }
 
+# Waits for the test's end, sets RC to its status or to "timeout". The test writes its status into a fifo, so that no
+# watchdog process is needed; one that was killed before it could is noticed by its absence.
+wait_for_body() {
+	local end=$((${EPOCHREALTIME/./} + TEST_LIMIT * 1000000))
+	RC=''
+	until read -rt 0.2 RC <&"$DONE_FD"; do
+		kill -0 "$BODY_PID" 2>/dev/null || break
+		if [ "${EPOCHREALTIME/./}" -gt "$end" ]; then
+			RC=timeout
+			return
+		fi
+	done
+	# One that was late to write must not speak for the next test.
+	while read -rt 0 <&"$DONE_FD"; do
+		read -r _ <&"$DONE_FD"
+	done
+	[ -n "$RC" ] || { wait "$BODY_PID" 2>/dev/null || RC=$?; }
+}
+
 run_one() {
-	local name=$1 watch ended rc=0 label
-	printf -v P 'sbxt-%04x%04x' $RANDOM $RANDOM
-	T=$SBXT_WORK/$P
-	label="$TEST_ID $name"
-	mkdir -p "$T/state" "$T/tmp"
+	local name=$1 label="$TEST_ID $1"
 	set -m
 	body "$name" </dev/null >"$T.log" 2>&1 &
 	BODY_PID=$!
 	set +m
 	trap 'clean_up; exit 130' TERM INT HUP
-	sleep "$TEST_LIMIT" >/dev/null 2>&1 &
-	watch=$!
-	wait -n -p ended "$BODY_PID" "$watch" 2>/dev/null || rc=$?
-	[ "$ended" = "$watch" ] && rc=timeout
-	{ kill "$watch"; wait "$watch"; } 2>/dev/null
+	wait_for_body
 	clean_up
 	trap - TERM INT HUP
-	if [ "$rc" = timeout ]; then
+	if [ "$RC" = timeout ]; then
 		verdict "not ok $label: not done within $TEST_LIMIT s" +
-	elif [ "$rc" != 0 ] && [ "$rc" != 77 ]; then
-		verdict "not ok $label: $(reason_of_failure "$rc")" +
+	elif [ "$RC" != 0 ] && [ "$RC" != 77 ]; then
+		verdict "not ok $label: $(reason_of_failure "$RC")" +
 	elif [ "${#LEAKS[@]}" != 0 ]; then
 		verdict "not ok $label: left behind: ${LEAKS[0]}" +
-	elif [ "$rc" = 77 ]; then
+	elif [ "$RC" = 77 ]; then
 		verdict "skip $label: $(cat "$T.skip" 2>/dev/null || echo 'no reason given')"
 	else
 		verdict "ok $label"
 	fi
-	rm -rf --one-file-system "$T" "$T".*
 }
 
 # Prints the names of the tests in the order in which they stand in the file.
 test_names() {
 	local name line file
 	shopt -s extdebug
-	for name in $(compgen -A function); do
-		read -r name line file <<<"$(declare -F "$name")"
+	# shellcheck disable=SC2046
+	declare -F $(compgen -A function) | while read -r name line file; do
 		[ "$file" != "$0" ] || [[ $name == _* ]] || echo "$line $name"
-	done | sort -n | cut -d ' ' -f 2
+	done | sort -sn | while read -r line name; do
+		echo "$name"
+	done
 }
 
 selected() {
@@ -441,7 +502,7 @@ selected() {
 }
 
 run_tests() {
-	local name
+	local name names=() i prefix dirs=()
 	FAILED=0
 	if [ ! -x "$SBXRUN" ]; then
 		echo "not ok $TEST_ID ${TEST_FILE%.sh}: there is no runtime at $SBXRUN"
@@ -452,7 +513,22 @@ run_tests() {
 		exit 1
 	fi
 	for name in $(test_names); do
-		! selected "$name" || run_one "$name"
+		! selected "$name" || names+=("$name")
 	done
+	[ "${#names[@]}" != 0 ] || exit 0
+	printf -v prefix 'sbxt-%04x%04x' $((RANDOM * 2 + RANDOM % 2)) $((RANDOM * 2 + RANDOM % 2))
+	for i in "${!names[@]}"; do
+		printf -v P '%s-%03d' "$prefix" "$i"
+		dirs+=("$SBXT_WORK/$P"/{state,tmp})
+	done
+	mkdir -p "${dirs[@]}"
+	mkfifo "$SBXT_WORK/$prefix-done"
+	exec {DONE_FD}<>"$SBXT_WORK/$prefix-done"
+	for i in "${!names[@]}"; do
+		printf -v P '%s-%03d' "$prefix" "$i"
+		T=$SBXT_WORK/$P
+		run_one "${names[i]}"
+	done
+	rm -rf --one-file-system "${SBXT_WORK:?}/$prefix"*
 	exit "$FAILED"
 }
