@@ -1,0 +1,137 @@
+# shellcheck shell=bash
+# lib.sh: builds the crash-point harness and its bundles; sourced by check.sh and torture.sh.
+#
+# crash_work is a directory of this run that is removed at the end. SBXRUN names the runtime under
+# test.
+
+crash_here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+crash_top=$(cd "$crash_here/../.." && pwd)
+crash_runtime=${SBXRUN:-$crash_top/build/sbxrun}
+crash_work=$(mktemp -d "${TMPDIR:-/tmp}/crash-test-XXXXXX")
+chmod 711 "$crash_work" # a root of a user namespace must reach its rootfs
+trap 'rm -rf "$crash_work"' EXIT
+
+crash_flags="-std=gnu17 -O2 -g -Wall -Wextra -Wshadow -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes
+	-Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wconversion -Wsign-conversion -Wcast-qual"
+
+# Compiles the harness to $crash_work/crash.
+crash_build() {
+	local cc=${CC:-cc}
+	printf '#include <sys/syscall.h>\n' | "$cc" -E -dM - |
+		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{ __NR_\1, "\1" },/p' | sort >"$crash_work/syscall-names.h"
+	# shellcheck disable=SC2086  # a list of flags
+	"$cc" $crash_flags -include sys/syscall.h -I"$crash_work" -o "$crash_work/crash" \
+		"$crash_here/crash.c" "$crash_here/trace.c" "$crash_here/leak.c" "$crash_here/tool.c"
+}
+
+# A root of busybox with every mount point there beforehand, so that a file that appears is a
+# leftover.
+crash_rootfs() {
+	local root=$crash_work/rootfs name
+	mkdir -p "$root"/{bin,dev,proc,sys,tmp,etc}
+	cp "$(command -v busybox)" "$root/bin/busybox"
+	for name in sh true sleep; do
+		ln -sf busybox "$root/bin/$name"
+	done
+}
+
+# crash_bundle DIR [userns|hooks]: a bundle template with most of what a container can have.
+crash_bundle() {
+	mkdir -p "$1"
+	crash_config >"$1/config.json"
+	case ${2:-} in
+	userns)
+		jq '.linux.namespaces += [{"type": "user"}]
+			| .linux.uidMappings = [{"containerID": 0, "hostID": 100000, "size": 65536}]
+			| .linux.gidMappings = .linux.uidMappings
+			| del(.linux.resources.devices) | .mounts |= map(select(.type != "cgroup"))' \
+			"$1/config.json" >"$1/new"
+		mv "$1/new" "$1/config.json"
+		;;
+	hooks)
+		jq --arg true "$crash_work/rootfs/bin/busybox" '([{"path": $true, "args": ["true"]}]) as $h
+			| .hooks = {prestart: $h, createRuntime: $h, createContainer: $h, poststart: $h,
+				poststop: $h}' \
+			"$1/config.json" >"$1/new"
+		mv "$1/new" "$1/config.json"
+		;;
+	esac
+	# jq quotes nothing of ours: the placeholder stands in an array as one string
+	sed -i 's/"@ARGS@"/@ARGS@/' "$1/config.json"
+}
+
+crash_config() {
+	local caps='["CAP_CHOWN", "CAP_KILL", "CAP_SETUID", "CAP_SETGID", "CAP_NET_BIND_SERVICE"]'
+	cat <<-END
+	{
+		"ociVersion": "1.0.2",
+		"process": {
+			"user": {"uid": 0, "gid": 0},
+			"args": ["@ARGS@"],
+			"env": ["PATH=/bin", "TERM=dumb"],
+			"cwd": "/",
+			"capabilities": {"bounding": $caps, "effective": $caps, "permitted": $caps},
+			"rlimits": [{"type": "RLIMIT_CORE", "soft": 0, "hard": 0}],
+			"noNewPrivileges": true
+		},
+		"root": {"path": "$crash_work/rootfs", "readonly": true},
+		"hostname": "crash",
+		"mounts": [
+			{"destination": "/proc", "type": "proc", "source": "proc"},
+			{"destination": "/dev", "type": "tmpfs", "source": "tmpfs",
+				"options": ["nosuid", "strictatime", "mode=755", "size=65536k"]},
+			{"destination": "/dev/pts", "type": "devpts", "source": "devpts",
+				"options": ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"]},
+			{"destination": "/dev/shm", "type": "tmpfs", "source": "shm",
+				"options": ["nosuid", "noexec", "nodev", "mode=1777", "size=65536k"]},
+			{"destination": "/dev/mqueue", "type": "mqueue", "source": "mqueue",
+				"options": ["nosuid", "noexec", "nodev"]},
+			{"destination": "/sys", "type": "sysfs", "source": "sysfs",
+				"options": ["nosuid", "noexec", "nodev", "ro"]},
+			{"destination": "/sys/fs/cgroup", "type": "cgroup", "source": "cgroup",
+				"options": ["nosuid", "noexec", "nodev", "relatime", "ro"]},
+			{"destination": "/tmp", "type": "tmpfs", "source": "tmpfs",
+				"options": ["nosuid", "nodev", "mode=1777"]}
+		],
+		"linux": {
+			"cgroupsPath": "/@ID@",
+			"namespaces": [{"type": "pid"}, {"type": "ipc"}, {"type": "uts"},
+				{"type": "mount"}, {"type": "network"}],
+			"resources": {
+				"devices": [{"allow": false, "access": "rwm"},
+					{"allow": true, "type": "c", "major": 1, "minor": 3, "access": "rwm"},
+					{"allow": true, "type": "c", "major": 1, "minor": 5, "access": "rwm"},
+					{"allow": true, "type": "c", "major": 136, "access": "rwm"}],
+				"memory": {"limit": 67108864},
+				"pids": {"limit": 64},
+				"cpu": {"shares": 512}
+			},
+			"seccomp": {
+				"defaultAction": "SCMP_ACT_ALLOW",
+				"architectures": ["SCMP_ARCH_X86_64"],
+				"syscalls": [{"names": ["keyctl", "add_key", "bpf"], "action": "SCMP_ACT_ERRNO"}]
+			},
+			"maskedPaths": ["/proc/kcore", "/proc/keys", "/proc/timer_list", "/sys/firmware"],
+			"readonlyPaths": ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"]
+		}
+	}
+	END
+}
+
+# crash_run BUNDLE ARGS…: the harness on the runtime under test. With crash_view=v1 it sees the v1
+# hierarchies only.
+crash_run() {
+	local bundle=$1 rc=0 view=()
+	shift
+	if [ "${crash_view:-}" = v1 ]; then
+		view=(unshare -m --propagation private sh -c 'umount /sys/fs/cgroup/unified && exec "$@"' v1)
+	fi
+	TMPDIR=$crash_work ${view[@]+"${view[@]}"} "$crash_work/crash" --runtime "$crash_runtime" --bundle "$bundle" \
+		--watch "$crash_work/rootfs" "$@" 2>"$crash_work/err" || rc=$?
+	if [ $rc -gt 1 ]; then
+		echo "not ok crash-points: $(tr '\n' ' ' <"$crash_work/err")"
+	else
+		cat "$crash_work/err" >&2
+	fi
+	return $rc
+}
