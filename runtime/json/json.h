@@ -5,8 +5,9 @@
  *
  * Reading is strict: size, depth and counts are capped; duplicate keys (also of unknown ones),
  * trailing bytes, NUL (also as \u0000), lone surrogates, bad UTF-8, a byte order mark, numbers with
- * a fraction or exponent and numbers out of range are refused. Unknown keys are skipped, as the
- * runtime specification demands. Errors name the place: linux.namespaces[1].type: unknown value "x".
+ * a fraction or exponent (where a row wants a number) and numbers out of range are refused. Unknown
+ * keys are skipped, as the runtime specification demands. A null stands for an absent value. Errors
+ * name the place: linux.namespaces[1].type: unknown value "x".
  */
 #pragma once
 
@@ -17,6 +18,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "json/types.h"
 
 enum json_type {
 	JSON_STR,	/* char * */
@@ -30,7 +32,7 @@ enum json_type {
 	JSON_OPT_U32,
 	JSON_OPT_I64,
 	JSON_OPT_U64,
-	JSON_ENUM,	/* int, from a table of words */
+	JSON_ENUM,	/* an enum of int's size, from a table of words */
 	JSON_OBJECT,	/* a struct, in place; a leading `bool set` if SETS */
 	JSON_STRINGS,	/* struct strings */
 	JSON_IDS,	/* struct ids */
@@ -61,19 +63,22 @@ struct json_row {
 	size_t offset;			/* of the field in its struct */
 	const struct json_table *table; /* OBJECT, LIST, MAP: the rows of the inner struct */
 	const struct json_word *words;	/* ENUM: ended by {NULL, 0} */
+	size_t max;			/* most elements or pairs; 0: the document's limit */
 };
 
 struct json_table {
-	const char *name; /* of the struct, for documentation */
-	size_t size;	  /* of one element */
+	const char *name;  /* of the struct, for documentation */
+	size_t size;	   /* of one element */
 	size_t key_offset; /* MAP: where the key goes (a char *) */
 	const struct json_row *rows;
-	size_t count;
+	size_t count; /* at most JSON_MAX_ROWS */
 };
+
+enum { JSON_MAX_ROWS = 64, JSON_MAX_DEPTH = 64 };
 
 struct json_limits {
 	size_t bytes;	 /* of the document */
-	size_t depth;	 /* of nesting */
+	size_t depth;	 /* of nesting, at most JSON_MAX_DEPTH */
 	size_t elements; /* of one array or object */
 	size_t string;	 /* bytes of one string */
 };
@@ -90,5 +95,13 @@ int json_read(const char *what, const char *text, size_t len, const struct json_
 void json_write(struct buf *b, const struct json_table *table, const void *object,
 		unsigned int indent);
 
-/* Writes one string with quotes and escapes. */
+/* Writes one string with quotes and escapes; bytes that aren't UTF-8 become U+FFFD. */
 void json_write_string(struct buf *b, const char *s);
+
+/* A string from outside, fit for a line of text: quoted, escaped, shortened. Used in place:
+ * err_set(e, ERR_CONFIG, "root.path: %s", json_show(path).text) */
+struct json_shown {
+	char text[96];
+};
+struct json_shown json_show(const char *s);
+struct json_shown json_show_n(const char *s, size_t len);

@@ -1,0 +1,111 @@
+/*
+ * One pass over the raw bytes. Escapes are looked at wherever a backslash stands: outside of
+ * strings it is an error of grammar anyway, which the parser finds.
+ */
+#include "json/scan.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* The second byte decides what is overlong, a surrogate, or past U+10FFFF. */
+size_t json_utf8_len(const unsigned char *s, size_t len)
+{
+	unsigned char lead = s[0], low = 0x80, high = 0xbf;
+	size_t n, i;
+
+	if (lead < 0x80)
+		return 1;
+	if (lead < 0xc2 || lead > 0xf4)
+		return 0;
+	n = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+	if (lead == 0xe0)
+		low = 0xa0;
+	else if (lead == 0xed)
+		high = 0x9f;
+	else if (lead == 0xf0)
+		low = 0x90;
+	else if (lead == 0xf4)
+		high = 0x8f;
+	if (len < n || s[1] < low || s[1] > high)
+		return 0;
+	for (i = 2; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return n;
+}
+
+/* The code unit of "\uXXXX" at s, or -1. */
+static int scan_unit(const unsigned char *s, size_t len)
+{
+	int v = 0;
+	size_t i;
+
+	if (len < 6 || s[0] != '\\' || s[1] != 'u')
+		return -1;
+	for (i = 2; i < 6; i++) {
+		if (s[i] >= '0' && s[i] <= '9')
+			v = v * 16 + (s[i] - '0');
+		else if ((s[i] | 0x20) >= 'a' && (s[i] | 0x20) <= 'f')
+			v = v * 16 + ((s[i] | 0x20) - 'a' + 10);
+		else
+			return -1;
+	}
+	return v;
+}
+
+/* The length of the escape at s; 0 with *why set if it may not be. */
+static size_t scan_escape(const unsigned char *s, size_t len, const char **why)
+{
+	int unit = scan_unit(s, len), next;
+
+	if (unit < 0)
+		return len < 2 ? 1 : 2;
+	if (unit == 0)
+		*why = "a string contains NUL";
+	else if (unit >= 0xdc00 && unit <= 0xdfff)
+		*why = "a string contains a lone surrogate";
+	else if (unit >= 0xd800 && unit <= 0xdbff) {
+		next = scan_unit(s + 6, len - 6);
+		if (next >= 0xdc00 && next <= 0xdfff)
+			return 12;
+		*why = "a string contains a lone surrogate";
+	} else
+		return 6;
+	return 0;
+}
+
+/* Are the eight bytes at s plain ASCII without NUL and backslash? */
+static bool scan_plain(const unsigned char *s)
+{
+	const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
+	uint64_t w, slash;
+
+	memcpy(&w, s, sizeof(w));
+	slash = w ^ (ones * '\\');
+	return ((w | (w - ones) | (slash - ones)) & tops) == 0;
+}
+
+struct json_scan json_scan(const char *text, size_t len)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	const char *why = NULL;
+	size_t i = 0, n;
+
+	if (len >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0)
+		return (struct json_scan){"begins with a byte order mark", 0};
+	while (i < len) {
+		if (len - i >= 8 && scan_plain(s + i)) {
+			i += 8;
+			continue;
+		}
+		if (s[i] == '\0')
+			return (struct json_scan){"contains NUL", i};
+		n = s[i] == '\\' ? scan_escape(s + i, len - i, &why)
+				 : json_utf8_len(s + i, len - i);
+		if (n == 0)
+			return (struct json_scan){why ? why : "not UTF-8", i};
+		i += n;
+	}
+	return (struct json_scan){NULL, len};
+}

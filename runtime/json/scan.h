@@ -1,0 +1,16 @@
+/* What a document's bytes must be before its grammar is looked at. */
+#pragma once
+
+#include <stddef.h>
+
+struct json_scan {
+	const char *why; /* NULL: nothing is wrong */
+	size_t at;
+};
+
+/* Finds the first byte that is not UTF-8 (RFC 3629), a NUL, a byte order mark, or an escape that
+ * stands for NUL or for half of a surrogate pair. */
+struct json_scan json_scan(const char *text, size_t len);
+
+/* The length of the UTF-8 character at s, 1 to 4; 0 if there is none within len bytes. */
+size_t json_utf8_len(const unsigned char *s, size_t len);

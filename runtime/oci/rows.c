@@ -1,0 +1,402 @@
+/*
+ * config.json, row by row: each line says which key lands in which field. The macros check at
+ * compile time that the field has the type that its row names. Caps on counts stand here too: they
+ * are far above what engines write and far below what would cost memory.
+ *
+ * Caveat: what is absent from this file is an unknown property, and skipped: process.commandLine
+ * and process.user.username (Windows), linux.seccomp.…comment, vm, windows, solaris, zos.
+ */
+#include <stddef.h>
+
+#include "base/str.h"
+#include "oci/oci.h"
+#include "oci/words.h"
+
+#define C_STR char *
+#define C_BOOL bool
+#define C_I32 int32_t
+#define C_U32 uint32_t
+#define C_I64 int64_t
+#define C_U64 uint64_t
+#define C_OPT_BOOL struct opt_bool
+#define C_OPT_I32 struct opt_i32
+#define C_OPT_U32 struct opt_u32
+#define C_OPT_I64 struct opt_i64
+#define C_OPT_U64 struct opt_u64
+#define C_STRINGS struct strings
+#define C_IDS struct ids
+#define C_PAIRS struct pairs
+
+/* The offset of a field; the second term is zero, or does not compile. */
+#define FIELD(s, f, type) (offsetof(struct s, f) + 0 * sizeof(_Generic(((struct s *)0)->f, type: 0)))
+
+/* One value: struct, key, type, field, flags. */
+#define F(s, k, t, f, ...) {.key = (k), .type = JSON_##t, .offset = FIELD(s, f, C_##t), .flags = 0 __VA_ARGS__}
+/* A word of a closed set. */
+#define W(s, k, f, e, w, ...)                                                                      \
+	{.key = (k), .type = JSON_ENUM, .offset = FIELD(s, f, enum e), .words = (w), .flags = 0 __VA_ARGS__}
+/* An object in place, by the table of its struct. */
+#define O(s, k, f, inner, ...)                                                                     \
+	{.key = (k), .type = JSON_OBJECT, .offset = FIELD(s, f, struct inner),                     \
+	 .table = &inner##_table, .flags = 0 __VA_ARGS__}
+/* A list or map of objects, with the most that are taken. */
+#define N(s, k, t, f, inner, most, ...)                                                            \
+	{.key = (k), .type = JSON_##t, .offset = offsetof(struct s, f) +                           \
+	 0 * sizeof(_Generic(((struct s *)0)->f.v, struct inner *: 0)),                            \
+	 .table = &inner##_table, .max = (most), .flags = 0 __VA_ARGS__}
+
+#define TABLE(s) static const struct json_table s##_table = ROWS(s)
+#define ROWS(s)                                                                                    \
+	{.name = #s, .size = sizeof(struct s), .rows = s##_rows, .count = ARRAY_SIZE(s##_rows)}
+#define KEYED_TABLE(s, f)                                                                          \
+	static const struct json_table s##_table = {.name = #s, .size = sizeof(struct s),          \
+						    .key_offset = FIELD(s, f, char *),             \
+						    .rows = s##_rows,                              \
+						    .count = ARRAY_SIZE(s##_rows)}
+
+#define REQUIRED | JSON_REQUIRED
+#define OMIT | JSON_OMIT
+#define SETS | JSON_SETS
+#define FLAT | JSON_FLAT
+
+/* The kernel's own bound on extents of a user namespace's map. */
+enum { MAX_ID_MAPS = 340 };
+
+/* clang-format off */
+static const struct json_row oci_root_rows[] = {
+	F(oci_root, "path", STR, path, REQUIRED),
+	F(oci_root, "readonly", BOOL, readonly, OMIT),
+};
+TABLE(oci_root);
+
+static const struct json_row oci_id_map_rows[] = {
+	F(oci_id_map, "containerID", U32, container_id, REQUIRED),
+	F(oci_id_map, "hostID", U32, host_id, REQUIRED),
+	F(oci_id_map, "size", U32, size, REQUIRED),
+};
+TABLE(oci_id_map);
+
+static const struct json_row oci_mount_rows[] = {
+	F(oci_mount, "destination", STR, destination, REQUIRED),
+	F(oci_mount, "type", STR, type),
+	F(oci_mount, "source", STR, source),
+	F(oci_mount, "options", STRINGS, options, OMIT),
+	N(oci_mount, "uidMappings", LIST, uid_mappings, oci_id_map, MAX_ID_MAPS, OMIT),
+	N(oci_mount, "gidMappings", LIST, gid_mappings, oci_id_map, MAX_ID_MAPS, OMIT),
+};
+TABLE(oci_mount);
+
+static const struct json_row oci_console_size_rows[] = {
+	F(oci_console_size, "height", U32, height, REQUIRED),
+	F(oci_console_size, "width", U32, width, REQUIRED),
+};
+TABLE(oci_console_size);
+
+static const struct json_row oci_user_rows[] = {
+	F(oci_user, "uid", U32, uid),
+	F(oci_user, "gid", U32, gid),
+	F(oci_user, "umask", OPT_U32, umask),
+	F(oci_user, "additionalGids", IDS, additional_gids, OMIT),
+};
+TABLE(oci_user);
+
+static const struct json_row oci_capabilities_rows[] = {
+	F(oci_capabilities, "bounding", STRINGS, bounding, OMIT),
+	F(oci_capabilities, "effective", STRINGS, effective, OMIT),
+	F(oci_capabilities, "inheritable", STRINGS, inheritable, OMIT),
+	F(oci_capabilities, "permitted", STRINGS, permitted, OMIT),
+	F(oci_capabilities, "ambient", STRINGS, ambient, OMIT),
+};
+TABLE(oci_capabilities);
+
+static const struct json_row oci_rlimit_rows[] = {
+	F(oci_rlimit, "type", STR, type, REQUIRED),
+	F(oci_rlimit, "hard", U64, hard, REQUIRED),
+	F(oci_rlimit, "soft", U64, soft, REQUIRED),
+};
+TABLE(oci_rlimit);
+
+static const struct json_row oci_scheduler_rows[] = {
+	F(oci_scheduler, "policy", STR, policy, REQUIRED),
+	F(oci_scheduler, "nice", I32, nice, OMIT),
+	F(oci_scheduler, "priority", I32, priority, OMIT),
+	F(oci_scheduler, "flags", STRINGS, flags, OMIT),
+	F(oci_scheduler, "runtime", U64, runtime, OMIT),
+	F(oci_scheduler, "deadline", U64, deadline, OMIT),
+	F(oci_scheduler, "period", U64, period, OMIT),
+};
+TABLE(oci_scheduler);
+
+static const struct json_row oci_io_priority_rows[] = {
+	F(oci_io_priority, "class", STR, class, REQUIRED),
+	F(oci_io_priority, "priority", I32, priority),
+};
+TABLE(oci_io_priority);
+
+static const struct json_row oci_cpu_affinity_rows[] = {
+	F(oci_cpu_affinity, "initial", STR, initial),
+	F(oci_cpu_affinity, "final", STR, final),
+};
+TABLE(oci_cpu_affinity);
+
+static const struct json_row oci_process_rows[] = {
+	F(oci_process, "terminal", BOOL, terminal, OMIT),
+	O(oci_process, "consoleSize", console_size, oci_console_size, SETS),
+	O(oci_process, "user", user, oci_user),
+	F(oci_process, "args", STRINGS, args, OMIT),
+	F(oci_process, "env", STRINGS, env, OMIT),
+	F(oci_process, "cwd", STR, cwd, REQUIRED),
+	O(oci_process, "capabilities", capabilities, oci_capabilities, SETS),
+	N(oci_process, "rlimits", LIST, rlimits, oci_rlimit, 64, OMIT),
+	F(oci_process, "noNewPrivileges", BOOL, no_new_privileges, OMIT),
+	F(oci_process, "oomScoreAdj", OPT_I32, oom_score_adj),
+	F(oci_process, "apparmorProfile", STR, apparmor_profile),
+	F(oci_process, "selinuxLabel", STR, selinux_label),
+	O(oci_process, "scheduler", scheduler, oci_scheduler, SETS),
+	O(oci_process, "ioPriority", io_priority, oci_io_priority, SETS),
+	O(oci_process, "execCPUAffinity", exec_cpu_affinity, oci_cpu_affinity, OMIT),
+};
+const struct json_table oci_process_table = ROWS(oci_process);
+
+static const struct json_row oci_hook_rows[] = {
+	F(oci_hook, "path", STR, path, REQUIRED),
+	F(oci_hook, "args", STRINGS, args, OMIT),
+	F(oci_hook, "env", STRINGS, env, OMIT),
+	F(oci_hook, "timeout", OPT_I64, timeout),
+};
+TABLE(oci_hook);
+
+enum { MAX_HOOKS = 256 };
+
+static const struct json_row oci_hooks_rows[] = {
+	N(oci_hooks, "prestart", LIST, prestart, oci_hook, MAX_HOOKS, OMIT),
+	N(oci_hooks, "createRuntime", LIST, create_runtime, oci_hook, MAX_HOOKS, OMIT),
+	N(oci_hooks, "createContainer", LIST, create_container, oci_hook, MAX_HOOKS, OMIT),
+	N(oci_hooks, "startContainer", LIST, start_container, oci_hook, MAX_HOOKS, OMIT),
+	N(oci_hooks, "poststart", LIST, poststart, oci_hook, MAX_HOOKS, OMIT),
+	N(oci_hooks, "poststop", LIST, poststop, oci_hook, MAX_HOOKS, OMIT),
+};
+TABLE(oci_hooks);
+
+static const struct json_row oci_namespace_rows[] = {
+	W(oci_namespace, "type", type, oci_ns, oci_ns_words, REQUIRED),
+	F(oci_namespace, "path", STR, path),
+};
+TABLE(oci_namespace);
+
+static const struct json_row oci_device_rows[] = {
+	F(oci_device, "path", STR, path, REQUIRED),
+	F(oci_device, "type", STR, type, REQUIRED),
+	F(oci_device, "major", I64, major, OMIT),
+	F(oci_device, "minor", I64, minor, OMIT),
+	F(oci_device, "fileMode", OPT_U32, file_mode),
+	F(oci_device, "uid", OPT_U32, uid),
+	F(oci_device, "gid", OPT_U32, gid),
+};
+TABLE(oci_device);
+
+static const struct json_row oci_device_rule_rows[] = {
+	F(oci_device_rule, "allow", BOOL, allow, REQUIRED),
+	F(oci_device_rule, "type", STR, type),
+	F(oci_device_rule, "major", OPT_I64, major),
+	F(oci_device_rule, "minor", OPT_I64, minor),
+	F(oci_device_rule, "access", STR, access),
+};
+TABLE(oci_device_rule);
+
+static const struct json_row oci_memory_rows[] = {
+	F(oci_memory, "limit", OPT_I64, limit),
+	F(oci_memory, "reservation", OPT_I64, reservation),
+	F(oci_memory, "swap", OPT_I64, swap),
+	F(oci_memory, "kernel", OPT_I64, kernel),
+	F(oci_memory, "kernelTCP", OPT_I64, kernel_tcp),
+	F(oci_memory, "swappiness", OPT_U64, swappiness),
+	F(oci_memory, "disableOOMKiller", BOOL, disable_oom_killer, OMIT),
+	F(oci_memory, "useHierarchy", OPT_BOOL, use_hierarchy),
+	F(oci_memory, "checkBeforeUpdate", BOOL, check_before_update, OMIT),
+};
+TABLE(oci_memory);
+
+static const struct json_row oci_cpu_rows[] = {
+	F(oci_cpu, "shares", OPT_U64, shares),
+	F(oci_cpu, "quota", OPT_I64, quota),
+	F(oci_cpu, "burst", OPT_U64, burst),
+	F(oci_cpu, "period", OPT_U64, period),
+	F(oci_cpu, "realtimeRuntime", OPT_I64, realtime_runtime),
+	F(oci_cpu, "realtimePeriod", OPT_U64, realtime_period),
+	F(oci_cpu, "cpus", STR, cpus),
+	F(oci_cpu, "mems", STR, mems),
+	F(oci_cpu, "idle", OPT_I64, idle),
+};
+TABLE(oci_cpu);
+
+static const struct json_row oci_weight_device_rows[] = {
+	F(oci_weight_device, "major", I64, major, REQUIRED),
+	F(oci_weight_device, "minor", I64, minor, REQUIRED),
+	F(oci_weight_device, "weight", OPT_U32, weight),
+	F(oci_weight_device, "leafWeight", OPT_U32, leaf_weight),
+};
+TABLE(oci_weight_device);
+
+static const struct json_row oci_throttle_device_rows[] = {
+	F(oci_throttle_device, "major", I64, major, REQUIRED),
+	F(oci_throttle_device, "minor", I64, minor, REQUIRED),
+	F(oci_throttle_device, "rate", U64, rate, REQUIRED),
+};
+TABLE(oci_throttle_device);
+
+enum { MAX_BLOCK_DEVICES = 4096 };
+#define THROTTLE(k, f) \
+	N(oci_block_io, k, LIST, f, oci_throttle_device, MAX_BLOCK_DEVICES, OMIT)
+
+static const struct json_row oci_block_io_rows[] = {
+	F(oci_block_io, "weight", OPT_U32, weight),
+	F(oci_block_io, "leafWeight", OPT_U32, leaf_weight),
+	N(oci_block_io, "weightDevice", LIST, weight_device, oci_weight_device, MAX_BLOCK_DEVICES, OMIT),
+	THROTTLE("throttleReadBpsDevice", throttle_read_bps),
+	THROTTLE("throttleWriteBpsDevice", throttle_write_bps),
+	THROTTLE("throttleReadIOPSDevice", throttle_read_iops),
+	THROTTLE("throttleWriteIOPSDevice", throttle_write_iops),
+};
+TABLE(oci_block_io);
+
+static const struct json_row oci_hugepage_limit_rows[] = {
+	F(oci_hugepage_limit, "pageSize", STR, page_size, REQUIRED),
+	F(oci_hugepage_limit, "limit", U64, limit, REQUIRED),
+};
+TABLE(oci_hugepage_limit);
+
+static const struct json_row oci_net_priority_rows[] = {
+	F(oci_net_priority, "name", STR, name, REQUIRED),
+	F(oci_net_priority, "priority", U32, priority, REQUIRED),
+};
+TABLE(oci_net_priority);
+
+static const struct json_row oci_net_resources_rows[] = {
+	F(oci_net_resources, "classID", OPT_U32, class_id),
+	N(oci_net_resources, "priorities", LIST, priorities, oci_net_priority, 4096, OMIT),
+};
+TABLE(oci_net_resources);
+
+static const struct json_row oci_rdma_rows[] = {
+	F(oci_rdma, "hcaHandles", OPT_U32, hca_handles),
+	F(oci_rdma, "hcaObjects", OPT_U32, hca_objects),
+};
+KEYED_TABLE(oci_rdma, device);
+
+/* resources.pids.limit stands one level deeper in JSON than in the struct. */
+static const struct json_row oci_pids_rows[] = {
+	F(oci_resources, "limit", OPT_I64, pids_limit),
+};
+static const struct json_table oci_pids_table = {
+	.name = "oci_pids", .size = sizeof(struct oci_resources),
+	.rows = oci_pids_rows, .count = ARRAY_SIZE(oci_pids_rows),
+};
+
+static const struct json_row oci_resources_rows[] = {
+	N(oci_resources, "devices", LIST, devices, oci_device_rule, 4096, OMIT),
+	O(oci_resources, "memory", memory, oci_memory, OMIT),
+	O(oci_resources, "cpu", cpu, oci_cpu, OMIT),
+	{.key = "pids", .type = JSON_OBJECT, .flags = JSON_FLAT | JSON_OMIT, .table = &oci_pids_table},
+	O(oci_resources, "blockIO", block_io, oci_block_io, OMIT),
+	N(oci_resources, "hugepageLimits", LIST, hugepage_limits, oci_hugepage_limit, 64, OMIT),
+	O(oci_resources, "network", network, oci_net_resources, OMIT),
+	N(oci_resources, "rdma", MAP, rdma, oci_rdma, 256, OMIT),
+	F(oci_resources, "unified", PAIRS, unified, OMIT),
+};
+const struct json_table oci_resources_table = ROWS(oci_resources);
+
+static const struct json_row oci_seccomp_arg_rows[] = {
+	F(oci_seccomp_arg, "index", U32, index, REQUIRED),
+	F(oci_seccomp_arg, "value", U64, value, REQUIRED),
+	F(oci_seccomp_arg, "valueTwo", U64, value_two, OMIT),
+	W(oci_seccomp_arg, "op", op, oci_seccomp_op, oci_seccomp_op_words, REQUIRED),
+};
+TABLE(oci_seccomp_arg);
+
+static const struct json_row oci_seccomp_rule_rows[] = {
+	F(oci_seccomp_rule, "names", STRINGS, names, REQUIRED),
+	W(oci_seccomp_rule, "action", action, oci_seccomp_action, oci_seccomp_action_words, REQUIRED),
+	F(oci_seccomp_rule, "errnoRet", OPT_U32, errno_ret),
+	N(oci_seccomp_rule, "args", LIST, args, oci_seccomp_arg, 64, OMIT),
+};
+TABLE(oci_seccomp_rule);
+
+static const struct json_row oci_seccomp_rows[] = {
+	W(oci_seccomp, "defaultAction", default_action, oci_seccomp_action, oci_seccomp_action_words, REQUIRED),
+	F(oci_seccomp, "defaultErrnoRet", OPT_U32, default_errno_ret),
+	F(oci_seccomp, "architectures", STRINGS, architectures, OMIT),
+	F(oci_seccomp, "flags", STRINGS, flags, OMIT),
+	F(oci_seccomp, "listenerPath", STR, listener_path),
+	F(oci_seccomp, "listenerMetadata", STR, listener_metadata),
+	N(oci_seccomp, "syscalls", LIST, syscalls, oci_seccomp_rule, 8192, OMIT),
+};
+TABLE(oci_seccomp);
+
+static const struct json_row oci_time_offset_rows[] = {
+	F(oci_time_offset, "secs", I64, secs, OMIT),
+	F(oci_time_offset, "nanosecs", U32, nanosecs, OMIT),
+};
+KEYED_TABLE(oci_time_offset, clock);
+
+static const struct json_row oci_net_device_rows[] = {
+	F(oci_net_device, "name", STR, name),
+};
+KEYED_TABLE(oci_net_device, host_name);
+
+static const struct json_row oci_intel_rdt_rows[] = {
+	F(oci_intel_rdt, "closID", STR, clos_id),
+	F(oci_intel_rdt, "schemata", STRINGS, schemata, OMIT),
+	F(oci_intel_rdt, "l3CacheSchema", STR, l3_cache_schema),
+	F(oci_intel_rdt, "memBwSchema", STR, mem_bw_schema),
+	F(oci_intel_rdt, "enableMonitoring", BOOL, enable_monitoring, OMIT),
+};
+TABLE(oci_intel_rdt);
+
+static const struct json_row oci_memory_policy_rows[] = {
+	F(oci_memory_policy, "mode", STR, mode, REQUIRED),
+	F(oci_memory_policy, "nodes", STR, nodes),
+	F(oci_memory_policy, "flags", STRINGS, flags, OMIT),
+};
+TABLE(oci_memory_policy);
+
+static const struct json_row oci_personality_rows[] = {
+	F(oci_personality, "domain", STR, domain, REQUIRED),
+	F(oci_personality, "flags", STRINGS, flags, OMIT),
+};
+TABLE(oci_personality);
+
+static const struct json_row oci_linux_rows[] = {
+	N(oci_linux, "uidMappings", LIST, uid_mappings, oci_id_map, MAX_ID_MAPS, OMIT),
+	N(oci_linux, "gidMappings", LIST, gid_mappings, oci_id_map, MAX_ID_MAPS, OMIT),
+	F(oci_linux, "sysctl", PAIRS, sysctl, OMIT),
+	O(oci_linux, "resources", resources, oci_resources, OMIT),
+	F(oci_linux, "cgroupsPath", STR, cgroups_path),
+	N(oci_linux, "namespaces", LIST, namespaces, oci_namespace, 64, OMIT),
+	N(oci_linux, "devices", LIST, devices, oci_device, 4096, OMIT),
+	N(oci_linux, "netDevices", MAP, net_devices, oci_net_device, 1024, OMIT),
+	O(oci_linux, "seccomp", seccomp, oci_seccomp, SETS),
+	F(oci_linux, "rootfsPropagation", STR, rootfs_propagation),
+	F(oci_linux, "maskedPaths", STRINGS, masked_paths, OMIT),
+	F(oci_linux, "readonlyPaths", STRINGS, readonly_paths, OMIT),
+	F(oci_linux, "mountLabel", STR, mount_label),
+	O(oci_linux, "intelRdt", intel_rdt, oci_intel_rdt, SETS),
+	O(oci_linux, "memoryPolicy", memory_policy, oci_memory_policy, SETS),
+	O(oci_linux, "personality", personality, oci_personality, SETS),
+	N(oci_linux, "timeOffsets", MAP, time_offsets, oci_time_offset, 16, OMIT),
+};
+TABLE(oci_linux);
+
+static const struct json_row oci_config_rows[] = {
+	F(oci_config, "ociVersion", STR, oci_version, REQUIRED),
+	O(oci_config, "process", process, oci_process, SETS),
+	O(oci_config, "root", root, oci_root, REQUIRED),
+	F(oci_config, "hostname", STR, hostname),
+	F(oci_config, "domainname", STR, domainname),
+	N(oci_config, "mounts", LIST, mounts, oci_mount, 4096, OMIT),
+	O(oci_config, "hooks", hooks, oci_hooks, OMIT),
+	F(oci_config, "annotations", PAIRS, annotations, OMIT),
+	O(oci_config, "linux", linux_, oci_linux, OMIT),
+};
+const struct json_table oci_config_table = ROWS(oci_config);
+/* clang-format on */
