@@ -12,9 +12,10 @@
 #include "oci/config.h"
 #include "plan/security.h"
 
-/* A new session keyring named _ses.ID. *ret_skipped is the errno when the kernel has no keyrings,
- * or the caller may have none (quota, filter): then the old one stays and that is to be logged. */
-int identity_new_keyring(const char *id, int *ret_skipped, struct error *e);
+/* A new session keyring, without a name: one with a name could be another's, who took it before and
+ * then shared our keys. *ret_skipped is the errno (else 0) when this kernel has no keyrings or an
+ * outer sandbox forbids them: then the old one stays, and that is to be logged. */
+int identity_new_keyring(int *ret_skipped, struct error *e);
 
 /* Supplementary groups, exactly these. Where the user namespace forbids setgroups (allowed false),
  * asking for any is an error and the caller's remain. */
@@ -29,14 +30,15 @@ void identity_set_umask(const struct opt_u32 *umask);
 
 int identity_set_no_new_privs(struct error *e);
 
-/* Limits of the calling process. RLIMIT_MEMLOCK that can't be raised is set as high as may be; any
- * other that can't be set is an error that names it. */
+/* Limits of the calling process: late, since they bind our own steps too, and before credentials are
+ * dropped, since raising one needs CAP_SYS_RESOURCE. RLIMIT_MEMLOCK that can't be raised is set
+ * as high as may be; any other that can't be set is an error that names it. */
 int identity_set_rlimits(const struct rlimit_plans *limits, struct error *e);
 
 int identity_set_personality(const struct personality_plan *p, struct error *e);
 
-/* fd: the process's own oom_score_adj, opened for writing from a procfs known to be one. */
-int identity_set_oom_score_adj(int fd, int32_t value, struct error *e);
+/* proc_dfd: a procfs from proc_open() that shows this process. */
+int identity_set_oom_score_adj(int proc_dfd, int32_t value, struct error *e);
 
 /* Every disposition to default and nothing blocked. Handlers must not be needed any more. */
 int identity_reset_signals(struct error *e);

@@ -1,0 +1,121 @@
+/*
+ * Runs in the parent (probe) and in init (the rest). libcap keeps the bit layout of capset; each
+ * call here is a few system calls, since every one that changes credentials costs about 2 µs.
+ */
+#include "security/caps.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+
+#include "oci/names.h"
+
+enum { CAPS_MAX = 64 };
+
+static void caps_release(cap_t *c)
+{
+	int saved = errno;
+
+	if (*c)
+		cap_free(*c);
+	errno = saved;
+}
+#define autocap __attribute__((cleanup(caps_release)))
+
+static const char *caps_name(int n)
+{
+	const char *name = oci_cap_name(n);
+
+	return name ? name : "a capability";
+}
+
+int caps_probe_host(bool new_userns, struct cap_host *ret_host, struct error *e)
+{
+	autocap cap_t own = cap_get_proc();
+	struct cap_host host = {0};
+	cap_flag_value_t held;
+	int n, bound;
+
+	if (!own)
+		return err_sys(e, "capabilities: capget");
+	for (n = 0; n < CAPS_MAX; n++) {
+		bound = prctl(PR_CAPBSET_READ, n, 0, 0, 0);
+		if (bound < 0) /* EINVAL: past the kernel's last */
+			break;
+		host.known |= CAPS_BIT(n);
+		/* libcap may be older than the kernel and know fewer. */
+		if (bound && cap_get_flag(own, n, CAP_PERMITTED, &held) == 0 && held == CAP_SET)
+			host.available |= CAPS_BIT(n);
+	}
+	if (new_userns)
+		host.available = host.known;
+	*ret_host = host;
+	return 0;
+}
+
+int caps_drop_bounding(const struct cap_sets *s, struct error *e)
+{
+	int n, bound;
+
+	for (n = 0; n < CAPS_MAX; n++) {
+		if (s->bounding & CAPS_BIT(n))
+			continue;
+		bound = prctl(PR_CAPBSET_READ, n, 0, 0, 0);
+		if (bound < 0)
+			break;
+		if (bound && prctl(PR_CAPBSET_DROP, n, 0, 0, 0) < 0)
+			return err_sys(e, "capabilities: drop %s from the bounding set",
+				       caps_name(n));
+	}
+	return 0;
+}
+
+static int caps_fill(cap_t c, cap_flag_t flag, uint64_t set)
+{
+	cap_value_t values[CAPS_MAX];
+	int n, count = 0;
+
+	for (n = 0; n < CAPS_MAX; n++)
+		if (set & CAPS_BIT(n))
+			values[count++] = n;
+	return count ? cap_set_flag(c, flag, count, values, CAP_SET) : 0;
+}
+
+static int caps_set(uint64_t effective, uint64_t permitted, uint64_t inheritable)
+{
+	autocap cap_t c = cap_init();
+
+	if (!c || caps_fill(c, CAP_EFFECTIVE, effective) < 0 ||
+	    caps_fill(c, CAP_PERMITTED, permitted) < 0 ||
+	    caps_fill(c, CAP_INHERITABLE, inheritable) < 0)
+		return -1;
+	return cap_set_proc(c);
+}
+
+static int caps_raise_ambient(uint64_t set, struct error *e)
+{
+	int n;
+
+	for (n = 0; n < CAPS_MAX; n++)
+		if ((set & CAPS_BIT(n)) &&
+		    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, n, 0, 0) < 0)
+			return err_sys(e, "capabilities: raise %s in the ambient set",
+				       caps_name(n));
+	return 0;
+}
+
+int caps_set_for_setup(const struct cap_sets *s, uint64_t needs, struct error *e)
+{
+	/* What the caller of the runtime had as ambient is nobody's business inside. */
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
+		return err_sys(e, "capabilities: clear the ambient set");
+	if (caps_set(s->effective | needs, s->permitted | needs, s->inheritable) < 0)
+		return err_sys(e, "capabilities: capset");
+	return caps_raise_ambient(s->ambient, e);
+}
+
+int caps_apply_final(const struct cap_sets *s, struct error *e)
+{
+	return caps_set_for_setup(s, 0, e);
+}

@@ -1,0 +1,115 @@
+/*
+ * Runs in init, single-threaded; each function is a step of its table. The payload's ids are taken
+ * by raw system calls: the C library's wrappers would look for threads to bring along.
+ */
+#include "security/identity.h"
+
+#include <errno.h>
+#include <linux/keyctl.h>
+#include <stdio.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sys/proc.h"
+
+int identity_new_keyring(int *ret_skipped, struct error *e)
+{
+	int skipped = 0;
+
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL, 0, 0, 0) < 0) {
+		/* A full quota is not among these: going on would share the caller's keys. */
+		if (errno != ENOSYS && errno != EPERM && errno != EACCES)
+			return err_sys(e, "new session keyring");
+		skipped = errno;
+	}
+	*ret_skipped = skipped;
+	return 0;
+}
+
+int identity_set_groups(const struct ids *groups, bool allowed, struct error *e)
+{
+	if (!allowed && groups->n)
+		return err_set(e, ERR_CONFIG,
+			       "process.user.additionalGids: this user namespace forbids setgroups");
+	if (allowed && syscall(SYS_setgroups, groups->n, groups->v) < 0)
+		return err_sys(e, "process.user.additionalGids: setgroups");
+	return 0;
+}
+
+int identity_set_ids(uint32_t uid, uint32_t gid, struct error *e)
+{
+	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0)
+		return err_sys(e, "keep capabilities");
+	if (syscall(SYS_setresgid, gid, gid, gid) < 0)
+		return err_sys(e, "process.user.gid: set %u", gid);
+	if (syscall(SYS_setresuid, uid, uid, uid) < 0)
+		return err_sys(e, "process.user.uid: set %u", uid);
+	/* execve clears it too; until then nothing else should find it on. */
+	if (prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0) < 0)
+		return err_sys(e, "keep capabilities");
+	return 0;
+}
+
+void identity_set_umask(const struct opt_u32 *mask)
+{
+	umask(mask->set ? mask->v & 0777 : 022);
+}
+
+int identity_set_no_new_privs(struct error *e)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return err_sys(e, "process.noNewPrivileges");
+	return 0;
+}
+
+/* As high as may be without CAP_SYS_RESOURCE: hosts of today give 8 MB, engines ask for no limit. */
+static int rlimit_set_capped(const struct rlimit_plan *r)
+{
+	struct rlimit now;
+
+	if (getrlimit((__rlimit_resource_t)r->resource, &now) < 0)
+		return -1;
+	if (r->hard < now.rlim_max)
+		now.rlim_max = r->hard;
+	now.rlim_cur = r->soft < now.rlim_max ? r->soft : now.rlim_max;
+	return setrlimit((__rlimit_resource_t)r->resource, &now);
+}
+
+int identity_set_rlimits(const struct rlimit_plans *limits, struct error *e)
+{
+	const struct rlimit_plan *r;
+	struct rlimit want;
+	size_t i;
+
+	for (i = 0; i < limits->n; i++) {
+		r = &limits->v[i];
+		want = (struct rlimit){.rlim_cur = r->soft, .rlim_max = r->hard};
+		if (setrlimit((__rlimit_resource_t)r->resource, &want) == 0)
+			continue;
+		if (errno == EPERM && r->resource == RLIMIT_MEMLOCK && rlimit_set_capped(r) == 0)
+			continue;
+		return err_sys(e, "process.rlimits: set %s", r->name);
+	}
+	return 0;
+}
+
+int identity_set_personality(const struct personality_plan *p, struct error *e)
+{
+	if (p->set && personality(p->persona) < 0)
+		return err_sys(e, "linux.personality");
+	return 0;
+}
+
+int identity_set_oom_score_adj(int proc_dfd, int32_t value, struct error *e)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", value);
+	if (proc_write(proc_dfd, "self/oom_score_adj", text) < 0)
+		return err_sys(e, "process.oomScoreAdj: set %d", value);
+	return 0;
+}
