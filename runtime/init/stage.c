@@ -1,0 +1,44 @@
+#include "init/stage.h"
+
+#include "sys/msg.h"
+
+static const char *stage_name(enum stage stage)
+{
+	static const char *const names[] = {"mounted", "hooks-run", "ready",  "committed",
+					    "start",   "executing", "failed"};
+
+	return names[stage - STAGE_MOUNTED];
+}
+
+int stage_say(int sock, enum stage stage, struct error *e)
+{
+	if (msg_send(sock, (int)stage, NULL, -1) < 0)
+		return err_sys(e, "say \"%s\" to the other process", stage_name(stage));
+	return 0;
+}
+
+int stage_await(int sock, enum stage stage, struct error *e)
+{
+	struct error from;
+	int kind, got;
+
+	got = msg_recv(sock, &kind, &from, NULL);
+	if (got < 0)
+		return err_sys(e, "wait for stage \"%s\"", stage_name(stage));
+	if (got == 0)
+		return err_set(e, ERR_SYSTEM, "the other process died before stage \"%s\"",
+			       stage_name(stage));
+	if (kind == STAGE_FAILED) {
+		*e = from;
+		return -1;
+	}
+	if (kind != (int)stage)
+		return err_set(e, ERR_BUG, "stage %d came instead of \"%s\"", kind, stage_name(stage));
+	return 0;
+}
+
+void stage_fail(int sock, const struct error *why)
+{
+	if (msg_send(sock, STAGE_FAILED, why, -1) < 0)
+		return;
+}

@@ -1,0 +1,35 @@
+/*
+ * From the plan's namespaces to a process that is in all of them.
+ *
+ *	nothing joined, no time namespace      otherwise
+ *
+ *	parent ──clone3(all)──► init           parent ──► launcher: setns, unshare(user), unshare(time)
+ *	       ◄── maps ──►                                  │ ◄── maps ──► parent
+ *	                                                     └─clone3(CLONE_PARENT, the rest)─► init
+ *
+ * Either way init is the parent's child. A cgroup namespace of v1 hierarchies is made by init after
+ * it has joined its cgroups, or it would be rooted at the old ones.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "plan/plan.h"
+
+struct spawn {
+	const struct plan *plan;
+	int unified_dfd; /* cgroup for clone3, or -1 */
+	void (*main)(void *context) __attribute__((noreturn)); /* init's own program */
+	void *context;
+};
+
+/* Opens the namespaces to join and checks that each is what the config says. fds: OCI_NS_COUNT. */
+int spawn_open_joins(const struct plan *p, int *ret_fds, struct error *e);
+
+/* Starts init. Its pid as seen here, or -1; *ret_pidfd refers to it. */
+pid_t spawn_init(const struct spawn *s, int *ret_pidfd, struct error *e);
+
+/* Whether init must make its cgroup namespace itself, after joining. */
+bool spawn_leaves_cgroup_ns(const struct spawn *s);

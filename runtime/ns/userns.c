@@ -1,0 +1,142 @@
+#include "ns/userns.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "sys/proc.h"
+#include "sys/sys.h"
+
+enum { LINES_MAX = 340 }; /* the kernel's own limit for a map */
+
+static size_t userns_format(const struct oci_id_maps *maps, char *text, size_t size)
+{
+	size_t i, len = 0;
+
+	for (i = 0; i < maps->n && len < size; i++)
+		len += (size_t)snprintf(text + len, size - len, "%u %u %u\n", maps->v[i].container_id,
+					maps->v[i].host_id, maps->v[i].size);
+	return len;
+}
+
+static int userns_write_file(int proc_dfd, pid_t pid, const char *name, const char *text,
+			     struct error *e)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%d/%s", pid, name);
+	if (proc_write(proc_dfd, path, text) < 0)
+		return err_sys(e, "write /proc/%s", path);
+	return 0;
+}
+
+/* newuidmap PID inside outside count …: set-user-ID helpers that know /etc/subuid. */
+static int userns_call_helper(const char *helper, pid_t pid, const struct oci_id_maps *maps,
+			      struct error *e)
+{
+	char numbers[LINES_MAX * 3 + 1][12], *argv[LINES_MAX * 3 + 3];
+	char *const envp[] = {(char[]){"PATH=/usr/bin:/usr/sbin:/bin:/sbin"}, NULL};
+	size_t i, n = 0;
+	int status;
+	pid_t child;
+
+	snprintf(numbers[n], sizeof(numbers[n]), "%d", pid);
+	argv[1] = numbers[n++];
+	for (i = 0; i < maps->n; i++) {
+		const uint32_t v[] = {maps->v[i].container_id, maps->v[i].host_id, maps->v[i].size};
+		size_t k;
+
+		for (k = 0; k < 3; k++, n++) {
+			snprintf(numbers[n], sizeof(numbers[n]), "%u", v[k]);
+			argv[n + 1] = numbers[n];
+		}
+	}
+	argv[n + 1] = NULL;
+	argv[0] = (char[]){"newidmap"};
+	errno = posix_spawn(&child, helper, NULL, NULL, argv, envp);
+	if (errno)
+		return err_sys(e, "%s (Debian package uidmap)", helper);
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return err_sys(e, "wait for %s", helper);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		return err_set(e, ERR_HOST,
+			       "%s refused the mapping: see /etc/subuid and /etc/subgid", helper);
+	return 0;
+}
+
+static bool userns_is_own_id(const struct oci_id_maps *maps, uint32_t id)
+{
+	return maps->n == 1 && maps->v[0].size == 1 && maps->v[0].host_id == id;
+}
+
+static int userns_write_rootless(int proc_dfd, pid_t pid, const struct oci_id_maps *uids,
+				 const struct oci_id_maps *gids, struct error *e)
+{
+	char text[64];
+
+	if (userns_is_own_id(gids, getegid())) {
+		/* The kernel's condition for an ordinary user to map his own group. */
+		userns_format(gids, text, sizeof(text));
+		if (userns_write_file(proc_dfd, pid, "setgroups", "deny", e) < 0 ||
+		    userns_write_file(proc_dfd, pid, "gid_map", text, e) < 0)
+			return -1;
+	} else if (userns_call_helper("/usr/bin/newgidmap", pid, gids, e) < 0) {
+		return -1;
+	}
+	if (!userns_is_own_id(uids, geteuid()))
+		return userns_call_helper("/usr/bin/newuidmap", pid, uids, e);
+	userns_format(uids, text, sizeof(text));
+	return userns_write_file(proc_dfd, pid, "uid_map", text, e);
+}
+
+int userns_write_maps(pid_t pid, const struct oci_id_maps *uids, const struct oci_id_maps *gids,
+		      bool rootless, struct error *e)
+{
+	char text[LINES_MAX * 36];
+	autoclose int proc_dfd = proc_open(e);
+
+	if (proc_dfd < 0)
+		return -1;
+	if (uids->n > LINES_MAX || gids->n > LINES_MAX)
+		return err_set(e, ERR_CONFIG, "linux.uidMappings: more than %d mappings", LINES_MAX);
+	if (rootless)
+		return userns_write_rootless(proc_dfd, pid, uids, gids, e);
+	userns_format(gids, text, sizeof(text));
+	if (userns_write_file(proc_dfd, pid, "gid_map", text, e) < 0)
+		return err_wrap(e, "linux.gidMappings");
+	userns_format(uids, text, sizeof(text));
+	if (userns_write_file(proc_dfd, pid, "uid_map", text, e) < 0)
+		return err_wrap(e, "linux.uidMappings");
+	return 0;
+}
+
+int userns_open_map(const struct oci_id_maps *uids, const struct oci_id_maps *gids, bool rootless,
+		    struct error *e)
+{
+	char path[64];
+	autoclose int pidfd = -1;
+	int ns_fd = -1, status;
+	pid_t pid = sys_clone3(CLONE_NEWUSER, -1, &pidfd);
+
+	if (pid < 0)
+		return err_sys(e, "make a user namespace for a mount's ids");
+	if (pid == 0)
+		for (;;)
+			pause();
+	if (userns_write_maps(pid, uids, gids, rootless, e) == 0) {
+		snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
+		ns_fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (ns_fd < 0)
+			err_sys(e, "open %s", path);
+	}
+	kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return ns_fd;
+}

@@ -1,0 +1,45 @@
+/* A mount of config.json, taken apart: pure, and in the order of the list. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "oci/config.h"
+
+enum mount_kind {
+	MOUNT_FS,      /* a new instance of a filesystem */
+	MOUNT_BIND,    /* a clone of a tree of the host */
+	MOUNT_CGROUP,  /* the container's view of its cgroups, by layout */
+	MOUNT_REMOUNT, /* attributes of what is mounted there already */
+};
+
+enum idmap_kind { IDMAP_NONE, IDMAP_TOP, IDMAP_ALL };
+
+struct mount_param {
+	const char *key;
+	const char *value; /* NULL: a flag */
+};
+
+struct mount_plan {
+	const char *field;	 /* "mounts[3]", for errors */
+	enum mount_kind kind;
+	const char *type;
+	const char *source;	 /* binds: absolute; else as given, or NULL */
+	const char *destination; /* clean, absolute inside the root */
+	bool recursive;		 /* rbind */
+	bool tmpcopyup;
+	uint64_t set, clear;	     /* attributes of the mount … */
+	uint64_t set_all, clear_all; /* … and of all mounts in the tree */
+	uint64_t propagation;
+	bool propagation_all;
+	enum idmap_kind idmap;
+	struct oci_id_maps uid_maps, gid_maps; /* empty with idmap: the container's own */
+	size_t n_params;
+	struct mount_param *params;
+};
+
+/* bundle is absolute. */
+int plan_mount(const struct oci_mount *m, size_t index, const char *bundle, struct arena *a,
+	       struct mount_plan *ret, struct error *e);

@@ -1,0 +1,212 @@
+#include "plan/plan.h"
+
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "oci/names.h"
+#include "sys/sys.h"
+
+const struct ns_join *plan_join(const struct plan *p, enum oci_ns type)
+{
+	size_t i;
+
+	for (i = 0; i < p->ns.n_joins; i++)
+		if (p->ns.joins[i].type == type)
+			return &p->ns.joins[i];
+	return NULL;
+}
+
+/* Fields that the runtime reads and can't carry out yet: refused, never ignored. */
+static int plan_refuse_unsupported(const struct oci_config *c, struct error *e)
+{
+	const struct {
+		const char *field;
+		bool used;
+	} fields[] = {
+		{"linux.intelRdt", c->linux_.intel_rdt.set},
+		{"linux.netDevices", c->linux_.net_devices.n > 0},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(fields); i++)
+		if (fields[i].used)
+			return err_set(e, ERR_CONFIG, "%s: not supported by this version of sbxrun",
+				       fields[i].field);
+	return 0;
+}
+
+static int plan_namespaces(const struct oci_config *c, const struct host_facts *facts,
+			   struct plan *p, struct error *e)
+{
+	size_t i;
+
+	for (i = 0; i < c->linux_.namespaces.n; i++) {
+		const struct oci_namespace *ns = &c->linux_.namespaces.v[i];
+
+		if (ns->type == OCI_NS_TIME && !facts->has_time_ns)
+			return err_set(e, ERR_HOST,
+				       "linux.namespaces[%zu]: this kernel has no time namespaces", i);
+		if (ns->path && *ns->path)
+			p->ns.joins[p->ns.n_joins++] =
+				(struct ns_join){.type = ns->type, .path = ns->path};
+		else
+			p->ns.new_flags |= (uint64_t)oci_ns_names[ns->type].flag;
+	}
+	p->new_root = plan_has_new(p, CLONE_NEWNS);
+	p->owns_userns = plan_has_new(p, CLONE_NEWUSER);
+	if (!facts->privileged && !p->owns_userns && !plan_join(p, OCI_NS_USER))
+		return err_set(e, ERR_CONFIG,
+			       "linux.namespaces: an ordinary user needs a user namespace "
+			       "(`sbxrun spec --rootless` makes such a config)");
+	if (p->owns_userns && (!c->linux_.uid_mappings.n || !c->linux_.gid_mappings.n))
+		return err_set(e, ERR_CONFIG,
+			       "linux.uidMappings: a new user namespace needs uid and gid mappings");
+	return 0;
+}
+
+static void plan_propagation(const struct oci_config *c, struct plan *p)
+{
+	static const struct {
+		const char *word;
+		uint64_t flag;
+	} words[] = {
+		{"private", MS_PRIVATE},
+		{"shared", MS_SHARED},
+		{"slave", MS_SLAVE},
+		{"unbindable", MS_UNBINDABLE},
+	};
+	const char *word = c->linux_.rootfs_propagation;
+	size_t i;
+
+	if (!word || !*word)
+		return;
+	p->root_propagation_all = word[0] == 'r';
+	word += p->root_propagation_all;
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (str_eq(word, words[i].word))
+			p->root_propagation = words[i].flag;
+	/* Only then may a volume marked shared really be shared with the host. */
+	p->keep_host_propagation = p->root_propagation == MS_SHARED;
+}
+
+static int plan_mounts(const struct oci_config *c, struct arena *a, struct plan *p, struct error *e)
+{
+	size_t i;
+
+	p->n_mounts = c->mounts.n;
+	p->mounts = arena_array(a, c->mounts.n + 1, struct mount_plan);
+	for (i = 0; i < c->mounts.n; i++) {
+		struct mount_plan *m = &p->mounts[i];
+
+		if (plan_mount(&c->mounts.v[i], i, p->bundle, a, m, e) < 0)
+			return -1;
+		if (m->idmap == IDMAP_NONE || m->uid_maps.n)
+			continue;
+		/* No maps of its own: the container's. */
+		if (!p->owns_userns)
+			return err_set(e, ERR_CONFIG,
+				       "%s.options: idmap without mappings needs a new user namespace",
+				       m->field);
+		m->uid_maps = c->linux_.uid_mappings;
+		m->gid_maps = c->linux_.gid_mappings;
+	}
+	return 0;
+}
+
+static void plan_add_device(struct plan *p, struct device_plan d)
+{
+	size_t i;
+
+	/* A device of the config stands for the default one of that path. */
+	for (i = 0; i < p->n_devices; i++)
+		if (str_eq(p->devices[i].path, d.path)) {
+			p->devices[i] = d;
+			return;
+		}
+	p->devices[p->n_devices++] = d;
+}
+
+static void plan_devices(const struct oci_config *c, struct arena *a, struct plan *p)
+{
+	static const struct {
+		const char *path;
+		unsigned int major, minor;
+	} defaults[] = {
+		{"/dev/null", 1, 3},   {"/dev/zero", 1, 5},    {"/dev/full", 1, 7},
+		{"/dev/random", 1, 8}, {"/dev/urandom", 1, 9}, {"/dev/tty", 5, 0},
+	};
+	size_t i;
+
+	p->devices = arena_array(a, ARRAY_SIZE(defaults) + c->linux_.devices.n, struct device_plan);
+	for (i = 0; i < ARRAY_SIZE(defaults); i++)
+		plan_add_device(p, (struct device_plan){.field = "default devices",
+							.path = defaults[i].path,
+							.type = S_IFCHR,
+							.major = defaults[i].major,
+							.minor = defaults[i].minor,
+							.mode = 0666});
+	for (i = 0; i < c->linux_.devices.n; i++) {
+		const struct oci_device *d = &c->linux_.devices.v[i];
+
+		plan_add_device(p, (struct device_plan){
+					   .field = arena_printf(a, "linux.devices[%zu]", i),
+					   .path = path_clean(a, d->path),
+					   .type = str_eq(d->type, "b") ? S_IFBLK :
+						   str_eq(d->type, "p") ? S_IFIFO :
+									  S_IFCHR,
+					   .major = (unsigned int)d->major,
+					   .minor = (unsigned int)d->minor,
+					   .mode = d->file_mode.set ? d->file_mode.v & 07777 : 0666,
+					   .uid = d->uid.set ? d->uid.v : 0,
+					   .gid = d->gid.set ? d->gid.v : 0,
+				   });
+	}
+}
+
+static int plan_confinement(const struct oci_config *c, const struct host_facts *facts,
+			    struct arena *a, struct plan *p, struct error *e)
+{
+	bool own_userns = p->owns_userns || plan_join(p, OCI_NS_USER);
+	const struct cap_host *caps = own_userns ? &facts->caps_userns : &facts->caps;
+
+	if (plan_personality(&c->linux_.personality, &p->personality, e) < 0 ||
+	    plan_memory_policy(&c->linux_.memory_policy, &p->memory_policy, e) < 0)
+		return -1;
+	plan_lsm(c, &facts->lsm, a, &p->lsm, &p->warnings);
+	if (!c->process.set)
+		return 0;
+	if (plan_caps(&c->process.capabilities, caps, a, &p->caps, &p->warnings, e) < 0 ||
+	    plan_rlimits(&c->process, a, &p->rlimits, e) < 0 ||
+	    plan_scheduler(&c->process.scheduler, &p->scheduler, e) < 0 ||
+	    plan_io_priority(&c->process.io_priority, &p->io_priority, e) < 0)
+		return -1;
+	return 0;
+}
+
+int plan_make(const struct oci_config *c, const char *id, const char *bundle,
+	      const struct host_facts *facts, struct arena *a, struct plan *ret, struct error *e)
+{
+	struct plan p = {
+		.config = c,
+		.id = id,
+		.bundle = bundle,
+		.rootfs = path_join(a, bundle, c->root.path),
+		.rootless = !facts->privileged,
+	};
+
+	if (plan_refuse_unsupported(c, e) < 0 || plan_namespaces(c, facts, &p, e) < 0)
+		return -1;
+	plan_propagation(c, &p);
+	if (plan_mounts(c, a, &p, e) < 0)
+		return -1;
+	plan_devices(c, a, &p);
+	if (cgroup_plan_make(c, id, &facts->cgroup, p.rootless, a, &p.cgroup, e) < 0)
+		return -1;
+	if (plan_confinement(c, facts, a, &p, e) < 0)
+		return -1;
+	*ret = p;
+	return 0;
+}

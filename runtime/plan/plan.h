@@ -1,0 +1,90 @@
+/*
+ * The plan: what will be done, as data, from (config, host facts). Pure: it can be printed, compared
+ * and tested without root. The mechanisms take it const and carry it out.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "oci/config.h"
+#include "plan/cgroup.h"
+#include "plan/mounts.h"
+#include "plan/security.h"
+
+/* What the host is and has, probed once. */
+struct host_facts {
+	struct cgroup_host cgroup;
+	uint32_t uid, gid;
+	bool privileged;     /* CAP_SYS_ADMIN over the user namespace we run in */
+	bool has_time_ns;
+	struct cap_host caps;	     /* for a payload in our own user namespace … */
+	struct cap_host caps_userns; /* … and in one of its own */
+	struct lsm_host lsm;
+};
+
+struct ns_join {
+	enum oci_ns type;
+	const char *path;
+};
+
+struct ns_plan {
+	uint64_t new_flags; /* CLONE_NEW* of the namespaces to make */
+	size_t n_joins;
+	struct ns_join joins[OCI_NS_COUNT];
+};
+
+struct device_plan {
+	const char *field; /* for errors */
+	const char *path;  /* clean, absolute inside the root */
+	mode_t type;	   /* S_IFCHR, S_IFBLK, S_IFIFO */
+	unsigned int major, minor;
+	mode_t mode;
+	uint32_t uid, gid;
+};
+
+struct plan {
+	const struct oci_config *config;
+	const char *id;
+	const char *bundle;   /* absolute */
+	const char *rootfs;   /* absolute; not resolved */
+	bool rootless;	      /* an ordinary user's container */
+	struct ns_plan ns;
+	bool new_root;	      /* a mount namespace of its own: pivot_root, else chroot */
+	bool owns_userns;     /* a new user namespace */
+	uint64_t root_propagation;	 /* of the root mount, 0: not asked for */
+	bool root_propagation_all;
+	bool keep_host_propagation;	 /* mounts of the host and ours may see each other */
+	size_t n_mounts;
+	struct mount_plan *mounts;
+	size_t n_devices;
+	struct device_plan *devices;
+	struct cgroup_plan cgroup;
+	struct cap_sets caps;
+	struct rlimit_plans rlimits;
+	struct scheduler_plan scheduler;
+	struct io_priority_plan io_priority;
+	struct memory_policy_plan memory_policy;
+	struct personality_plan personality;
+	struct lsm_plan lsm;
+	struct strings warnings; /* for the log */
+};
+
+static inline bool plan_has_new(const struct plan *p, int flag)
+{
+	return (p->ns.new_flags & (uint64_t)flag) != 0;
+}
+
+/* The joined namespace of that type, or NULL. */
+const struct ns_join *plan_join(const struct plan *p, enum oci_ns type);
+
+/* bundle is absolute; the config is validated. */
+int plan_make(const struct oci_config *c, const char *id, const char *bundle,
+	      const struct host_facts *facts, struct arena *a, struct plan *ret, struct error *e);
+
+/* The plan as text, for people and for comparison. */
+void plan_print(const struct plan *p, struct buf *b);

@@ -1,0 +1,89 @@
+/*
+ * The container's cgroup directories are bound, in every layout and with or without a cgroup
+ * namespace: the namespace decides how paths read, the bind decides what can be reached.
+ * Rule R8: they are writable only where the cgroup namespace is the container's own.
+ */
+#include "rootfs/cgroup_view.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "rootfs/mount.h"
+#include "sys/sys.h"
+
+static uint64_t cgroup_view_attrs(const struct plan *p, const struct mount_plan *m)
+{
+	return plan_has_new(p, CLONE_NEWCGROUP) && !p->cgroup.skipped_reason ?
+		       m->set :
+		       m->set | MOUNT_ATTR_RDONLY;
+}
+
+static int cgroup_view_one(int tree_fd, uint64_t attrs, struct in_root target,
+			   const struct mount_plan *m, struct error *e)
+{
+	if (sys_set_attr(tree_fd, true, attrs & ~(uint64_t)MOUNT_ATTR__ATIME, 0, 0) < 0)
+		return err_sys(e, "%s: set attributes of the cgroup mount", m->field);
+	return mount_attach(tree_fd, target, m->field, e);
+}
+
+/* "cpu" → "cpu,cpuacct", for the halves of hierarchies mounted together. */
+static int cgroup_view_links(int dfd, const char *name, struct error *e)
+{
+	const char *p, *end;
+	char part[64];
+
+	if (!strchr(name, ','))
+		return 0;
+	for (p = name; *p; p = *end ? end + 1 : end) {
+		end = strchrnul(p, ',');
+		if ((size_t)(end - p) >= sizeof(part))
+			continue;
+		memcpy(part, p, (size_t)(end - p));
+		part[end - p] = '\0';
+		if (symlinkat(name, dfd, part) < 0 && errno != EEXIST)
+			return err_sys(e, "link %s in the cgroup mount", part);
+	}
+	return 0;
+}
+
+static int cgroup_view_tree(const struct plan *p, const struct mount_plan *m, struct sources *s,
+			    struct in_root target, struct error *e)
+{
+	autoclose int top_fd = sys_mount_simple("tmpfs", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+								 MOUNT_ATTR_NOEXEC);
+	size_t i;
+
+	if (top_fd < 0)
+		return err_sys(e, "%s: make a tmpfs for the cgroup mounts", m->field);
+	if (fchmod(top_fd, 0755) < 0 || mount_attach(top_fd, target, m->field, e) < 0)
+		return err_sys(e, "%s: prepare the cgroup mounts", m->field);
+	for (i = 0; i < p->cgroup.dirs.n; i++) {
+		const char *name = strrchr(p->cgroup.dirs.v[i].mount, '/') + 1;
+		auto_in_root struct in_root dir = IN_ROOT_NONE;
+
+		if (mkdirat(top_fd, name, 0755) < 0 && errno != EEXIST)
+			return err_sys(e, "%s: make %s", m->field, name);
+		dir.fd = openat(top_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (dir.fd < 0)
+			return err_sys(e, "%s: open %s", m->field, name);
+		if (cgroup_view_one(s->cgroups[i], cgroup_view_attrs(p, m), dir, m, e) < 0 ||
+		    cgroup_view_links(top_fd, name, e) < 0)
+			return -1;
+	}
+	if (sys_set_attr(top_fd, false, MOUNT_ATTR_RDONLY, 0, 0) < 0)
+		return err_sys(e, "%s: make the cgroup tmpfs read-only", m->field);
+	return 0;
+}
+
+int cgroup_view_mount(const struct plan *p, const struct mount_plan *m, struct sources *s,
+		      struct in_root target, struct error *e)
+{
+	bool one = p->cgroup.dirs.n == 0 || (p->cgroup.dirs.n == 1 && p->cgroup.dirs.v[0].unified);
+
+	if (one)
+		return cgroup_view_one(s->cgroups[0], cgroup_view_attrs(p, m), target, m, e);
+	return cgroup_view_tree(p, m, s, target, e);
+}

@@ -1,0 +1,146 @@
+/*
+ * Runs in init, before pivot_root, so that the host's /dev is still in sight. A file that stands
+ * where a node should be and is something else is an error: an image must not choose what /dev/null
+ * is.
+ *
+ * Trust: the tree comes from the image.
+ */
+#include "rootfs/devices.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "rootfs/resolve.h"
+#include "sys/sys.h"
+
+static bool device_is(int fd, const struct device_plan *d)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || (st.st_mode & S_IFMT) != d->type)
+		return false;
+	return d->type == S_IFIFO || st.st_rdev == makedev(d->major, d->minor);
+}
+
+static int device_open_host(const struct device_plan *d, const char *path, struct error *e)
+{
+	autoclose int fd = open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+
+	if (fd < 0)
+		return err_sys(e, "%s: open the host's %s", d->field, path);
+	if (!device_is(fd, d))
+		return err_set(e, ERR_HOST, "%s: the host's %s is not device %u:%u", d->field, path,
+			       d->major, d->minor);
+	if (sys_set_attr(fd, false, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, 0, MS_PRIVATE) < 0)
+		return err_sys(e, "%s: prepare %s", d->field, path);
+	return fd_steal(&fd);
+}
+
+int devices_open_null(struct error *e)
+{
+	static const struct device_plan null = {
+		.field = "linux.maskedPaths", .type = S_IFCHR, .major = 1, .minor = 3};
+
+	return device_open_host(&null, "/dev/null", e);
+}
+
+static int device_bind(const struct device_plan *d, int root_dfd, struct error *e)
+{
+	autoclose int tree_fd = device_open_host(d, d->path, e);
+	auto_in_root struct in_root target = IN_ROOT_NONE;
+
+	if (tree_fd < 0 || resolve_make(root_dfd, d->path, false, &target, e) < 0)
+		return -1;
+	if (sys_attach(tree_fd, target.fd) < 0)
+		return err_sys(e, "%s: bind %s", d->field, d->path);
+	return 0;
+}
+
+static int device_check_existing(const struct device_plan *d, struct in_root dir, const char *name,
+				 struct error *e)
+{
+	autoclose int fd = openat(dir.fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_sys(e, "%s: open %s", d->field, d->path);
+	if (!device_is(fd, d))
+		return err_set(e, ERR_CONFIG,
+			       "%s: the image has something at %s that is not device %u:%u",
+			       d->field, d->path, d->major, d->minor);
+	return 0;
+}
+
+static int device_make(const struct device_plan *d, int root_dfd, struct error *e)
+{
+	auto_in_root struct in_root dir = IN_ROOT_NONE;
+	const char *name;
+
+	if (resolve_parent(root_dfd, d->path, &dir, &name, e) < 0)
+		return err_wrap(e, "%s", d->field);
+	if (mknodat(dir.fd, name, d->type | d->mode, makedev(d->major, d->minor)) < 0) {
+		if (errno == EEXIST)
+			return device_check_existing(d, dir, name, e);
+		if (errno == EPERM && d->type != S_IFIFO)
+			return device_bind(d, root_dfd, e);
+		return err_sys(e, "%s: make %s", d->field, d->path);
+	}
+	if ((d->uid || d->gid) && fchownat(dir.fd, name, d->uid, d->gid, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_sys(e, "%s: change the owner of %s", d->field, d->path);
+	return 0;
+}
+
+/* A link that is there already stays, whatever it says: it is resolved inside the container. */
+static int device_links(int root_dfd, struct error *e)
+{
+	static const struct {
+		const char *name;
+		const char *target;
+	} links[] = {
+		{"fd", "/proc/self/fd"},
+		{"stdin", "/proc/self/fd/0"},
+		{"stdout", "/proc/self/fd/1"},
+		{"stderr", "/proc/self/fd/2"},
+		{"ptmx", "pts/ptmx"},
+	};
+	auto_in_root struct in_root dev = IN_ROOT_NONE;
+	size_t i;
+
+	if (resolve_make(root_dfd, "/dev", true, &dev, e) < 0)
+		return -1;
+	for (i = 0; i < ARRAY_SIZE(links); i++)
+		if (symlinkat(links[i].target, dev.fd, links[i].name) < 0 && errno != EEXIST)
+			return err_sys(e, "link /dev/%s", links[i].name);
+	return 0;
+}
+
+/* Whoever binds a directory to /dev gets that directory, and no nodes of ours in it. */
+static bool devices_come_from_host(const struct plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_mounts; i++)
+		if (p->mounts[i].kind == MOUNT_BIND && str_eq(p->mounts[i].destination, "/dev"))
+			return true;
+	return false;
+}
+
+int devices_make(const struct plan *p, int root_dfd, struct error *e)
+{
+	bool host_dev = devices_come_from_host(p);
+	size_t i;
+
+	for (i = 0; i < p->n_devices; i++) {
+		const struct device_plan *d = &p->devices[i];
+
+		if (host_dev && path_is_below(d->path, "/dev"))
+			continue;
+		if (device_make(d, root_dfd, e) < 0)
+			return -1;
+	}
+	return host_dev ? 0 : device_links(root_dfd, e);
+}

@@ -1,0 +1,101 @@
+/*
+ * Trust: the tree comes from the image, the list from the config. The image's own /dev/null plays no
+ * part (rule R9, CVE-2025-31133).
+ */
+#include "rootfs/mask.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/fd.h"
+#include "rootfs/resolve.h"
+#include "sys/sys.h"
+
+/* Something to cover places with. The first use attaches the tree itself, later ones clones of it:
+ * kernels before 6.15 can't clone a tree that is attached nowhere. */
+struct cover {
+	int fd;
+	bool attached;
+};
+
+static int mask_cover(struct cover *c, struct in_root target)
+{
+	autoclose int clone_fd = -1;
+
+	if (!c->attached) {
+		if (sys_attach(c->fd, target.fd) < 0)
+			return -1;
+		c->attached = true;
+		return 0;
+	}
+	clone_fd = open_tree(c->fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+	if (clone_fd < 0)
+		return -1;
+	return sys_attach(clone_fd, target.fd);
+}
+
+static int mask_find(int root_dfd, const char *path, struct in_root *ret, struct stat *ret_st,
+		     const char *field, size_t i, struct error *e)
+{
+	if (resolve_in_root(root_dfd, path, ret) < 0)
+		return errno == ENOENT || errno == ENOTDIR ?
+			       0 :
+			       err_sys(e, "%s[%zu]: resolve %s", field, i, path);
+	if (fstat(ret->fd, ret_st) < 0)
+		return err_sys(e, "%s[%zu]: stat %s", field, i, path);
+	return 1;
+}
+
+int mask_paths(int root_dfd, const struct strings *paths, int null_fd, struct error *e)
+{
+	static const char field[] = "linux.maskedPaths";
+	const unsigned int attrs = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+				   MOUNT_ATTR_NOEXEC;
+	autoclose int empty_fd = -1;
+	struct cover null = {.fd = null_fd}, empty = {.fd = -1};
+	size_t i;
+
+	for (i = 0; i < paths->n; i++) {
+		auto_in_root struct in_root target = IN_ROOT_NONE;
+		struct stat st;
+		int found = mask_find(root_dfd, paths->v[i], &target, &st, field, i, e);
+
+		if (found <= 0) {
+			if (found < 0)
+				return -1;
+			continue;
+		}
+		if (S_ISDIR(st.st_mode) && empty.fd < 0) {
+			empty.fd = empty_fd = sys_mount_simple("tmpfs", attrs);
+			if (empty_fd < 0)
+				return err_sys(e, "%s: make an empty tmpfs", field);
+		}
+		if (mask_cover(S_ISDIR(st.st_mode) ? &empty : &null, target) < 0)
+			return err_sys(e, "%s[%zu]: mask %s", field, i, paths->v[i]);
+	}
+	return 0;
+}
+
+int mask_readonly_paths(int root_dfd, const struct strings *paths, struct error *e)
+{
+	static const char field[] = "linux.readonlyPaths";
+	size_t i;
+
+	for (i = 0; i < paths->n; i++) {
+		auto_in_root struct in_root target = IN_ROOT_NONE;
+		autoclose int fd = -1;
+		struct stat st;
+		int found = mask_find(root_dfd, paths->v[i], &target, &st, field, i, e);
+
+		if (found < 0)
+			return -1;
+		if (!found)
+			continue;
+		fd = open_tree(target.fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH |
+						      AT_RECURSIVE);
+		if (fd < 0 || sys_set_attr(fd, true, MOUNT_ATTR_RDONLY, 0, 0) < 0 ||
+		    sys_attach(fd, target.fd) < 0)
+			return err_sys(e, "%s[%zu]: make %s read-only", field, i, paths->v[i]);
+	}
+	return 0;
+}

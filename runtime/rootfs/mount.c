@@ -1,0 +1,257 @@
+#include "rootfs/mount.h"
+
+#include <errno.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "sys/sys.h"
+
+/* fsconfig() takes strings of up to this many bytes. */
+enum { FS_STRING_MAX = 255 };
+
+/* What the kernel has to say about a refused parameter, or nothing. */
+static void mount_add_fs_log(int fs_fd, struct error *e)
+{
+	char text[256];
+	ssize_t n = read(fs_fd, text, sizeof(text) - 1);
+	size_t len = strlen(e->text);
+
+	if (n <= 2)
+		return;
+	text[n] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	/* The first two characters are the kind of message and a space. */
+	snprintf(e->text + len, sizeof(e->text) - len, " (%s)", text + 2);
+}
+
+static int mount_set_attributes(int fd, const struct mount_plan *m, struct error *e)
+{
+	if (sys_set_attr(fd, true, m->set_all, m->clear_all, 0) == 0 &&
+	    sys_set_attr(fd, false, m->set, m->clear, 0) == 0)
+		return 0;
+	if (errno == EPERM)
+		return err_set(e, ERR_HOST,
+			       "%s.options: the host's mount of %s is more restricted than that, and "
+			       "a user namespace can't lift it",
+			       m->field, m->source ? m->source : m->type);
+	return err_sys(e, "%s.options: set attributes of %s", m->field, m->destination);
+}
+
+static int mount_set_propagation(int fd, const struct mount_plan *m, struct error *e)
+{
+	if (sys_set_attr(fd, m->propagation_all, 0, 0, m->propagation) < 0)
+		return err_sys(e, "%s.options: set propagation of %s", m->field, m->destination);
+	return 0;
+}
+
+static int mount_set_idmap(int fd, const struct mount_plan *m, int userns_fd, struct error *e)
+{
+	struct mount_attr attr = {
+		.attr_set = MOUNT_ATTR_IDMAP,
+		.userns_fd = (unsigned int)userns_fd,
+	};
+	unsigned int flags = AT_EMPTY_PATH | (m->idmap == IDMAP_ALL ? AT_RECURSIVE : 0U);
+
+	if (m->idmap == IDMAP_NONE)
+		return 0;
+	if (mount_setattr(fd, "", flags, &attr, sizeof(attr)) == 0)
+		return 0;
+	if (errno == EINVAL)
+		return err_set(e, ERR_HOST,
+			       "%s: the filesystem of %s can't map ids (idmapped mounts)", m->field,
+			       m->source);
+	return err_sys(e, "%s: map ids of %s", m->field, m->source);
+}
+
+/* Rule R7: on /proc and /sys only the real thing, also when it is bound. */
+static int mount_check_special(int fd, const struct mount_plan *m, struct error *e)
+{
+	static const struct {
+		const char *destination;
+		long magic;
+		const char *name;
+	} special[] = {{"/proc", PROC_SUPER_MAGIC, "procfs"}, {"/sys", SYSFS_MAGIC, "sysfs"}};
+	struct statfs fs;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(special); i++) {
+		if (!str_eq(m->destination, special[i].destination))
+			continue;
+		if (fstatfs(fd, &fs) < 0 || fs.f_type != special[i].magic)
+			return err_set(e, ERR_CONFIG, "%s.source: %s is not a %s, and only a %s may be bound to %s",
+				       m->field, m->source, special[i].name, special[i].name,
+				       m->destination);
+	}
+	return 0;
+}
+
+int mount_open_bind(const struct plan *p, const struct mount_plan *m, int userns_fd,
+		    struct error *e)
+{
+	unsigned int flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC;
+	autoclose int fd = open_tree(AT_FDCWD, m->source,
+				     flags | (m->recursive ? AT_RECURSIVE : 0U));
+
+	if (fd < 0)
+		return err_sys(e, "%s.source: open %s", m->field, m->source);
+	if (mount_check_special(fd, m, e) < 0)
+		return -1;
+	/* Whatever is done inside stays inside, unless the root itself is shared with the host. */
+	if (!p->keep_host_propagation && sys_set_attr(fd, true, 0, 0, MS_SLAVE) < 0)
+		return err_sys(e, "%s: detach %s from the host", m->field, m->source);
+	if (mount_set_propagation(fd, m, e) < 0 || mount_set_idmap(fd, m, userns_fd, e) < 0 ||
+	    mount_set_attributes(fd, m, e) < 0)
+		return -1;
+	return fd_steal(&fd);
+}
+
+static int mount_set_params(int fs_fd, const struct mount_plan *m, struct error *e)
+{
+	size_t i;
+
+	for (i = 0; i < m->n_params; i++) {
+		const struct mount_param *q = &m->params[i];
+		unsigned int command = q->value ? FSCONFIG_SET_STRING : FSCONFIG_SET_FLAG;
+
+		if (fsconfig(fs_fd, command, q->key, q->value, 0) == 0)
+			continue;
+		err_sys(e, "%s.options: %s refuses %s%s%s", m->field, m->type, q->key,
+			q->value ? "=" : "", q->value ? q->value : "");
+		mount_add_fs_log(fs_fd, e);
+		return -1;
+	}
+	return 0;
+}
+
+static bool mount_has_param(const struct mount_plan *m, const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < m->n_params; i++)
+		if (str_eq(m->params[i].key, key))
+			return true;
+	return false;
+}
+
+/* A tmpfs without a mode takes that of the directory it covers, not the kernel's 1777. */
+static int mount_set_tmpfs_mode(int fs_fd, const struct mount_plan *m, struct in_root target)
+{
+	char mode[16];
+	struct stat st;
+
+	if (!str_eq(m->type, "tmpfs") || mount_has_param(m, "mode"))
+		return 0;
+	if (fstat(target.fd, &st) < 0)
+		return -1;
+	snprintf(mode, sizeof(mode), "%o", st.st_mode & 07777);
+	return fsconfig(fs_fd, FSCONFIG_SET_STRING, "mode", mode, 0);
+}
+
+int mount_make_fs(const struct mount_plan *m, struct in_root target, struct error *e)
+{
+	bool on_device = m->source && m->source[0] == '/';
+	autoclose int fs_fd = fsopen(m->type, FSOPEN_CLOEXEC);
+	autoclose int fd = -1;
+
+	if (fs_fd < 0 && errno == ENODEV)
+		return err_set(e, ERR_HOST, "%s.type: this kernel has no filesystem \"%s\": no such device",
+			       m->field, m->type);
+	if (fs_fd < 0)
+		return err_sys(e, "%s: mount %s (type %s)", m->field, m->destination, m->type);
+	if (m->source && *m->source &&
+	    fsconfig(fs_fd, FSCONFIG_SET_STRING, "source", m->source, 0) < 0)
+		return err_sys(e, "%s.source: %s", m->field, m->source);
+	if (mount_set_params(fs_fd, m, e) < 0)
+		return -1;
+	/* A device that may only be read must not be opened for writing either. */
+	if (on_device && (m->set & MOUNT_ATTR_RDONLY) &&
+	    fsconfig(fs_fd, FSCONFIG_SET_FLAG, "ro", NULL, 0) < 0)
+		return err_sys(e, "%s.options: ro", m->field);
+	if (mount_set_tmpfs_mode(fs_fd, m, target) < 0 ||
+	    fsconfig(fs_fd, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0 ||
+	    (fd = fsmount(fs_fd, FSMOUNT_CLOEXEC, 0)) < 0) {
+		err_sys(e, "%s: mount %s (type %s)", m->field, m->destination, m->type);
+		mount_add_fs_log(fs_fd, e);
+		return -1;
+	}
+	return fd_steal(&fd);
+}
+
+int mount_change(const struct mount_plan *m, struct in_root target, struct error *e)
+{
+	if (m->n_params && m->kind == MOUNT_REMOUNT) {
+		autoclose int fs_fd = fspick(target.fd, "", FSPICK_CLOEXEC | FSPICK_EMPTY_PATH);
+
+		if (fs_fd < 0)
+			return err_sys(e, "%s: remount %s", m->field, m->destination);
+		if (mount_set_params(fs_fd, m, e) < 0)
+			return -1;
+		if (fsconfig(fs_fd, FSCONFIG_CMD_RECONFIGURE, NULL, NULL, 0) < 0)
+			return err_sys(e, "%s: remount %s", m->field, m->destination);
+	}
+	if (mount_set_attributes(target.fd, m, e) < 0)
+		return -1;
+	return mount_set_propagation(target.fd, m, e);
+}
+
+int mount_attach(int tree_fd, struct in_root target, const char *field, struct error *e)
+{
+	if (sys_attach(tree_fd, target.fd) < 0)
+		return err_sys(e, "%s: attach", field);
+	return 0;
+}
+
+bool mount_needs_old_call(const struct mount_plan *m)
+{
+	size_t i;
+
+	if (m->kind != MOUNT_FS)
+		return false;
+	for (i = 0; i < m->n_params; i++)
+		if (m->params[i].value && strlen(m->params[i].value) > FS_STRING_MAX)
+			return true;
+	return false;
+}
+
+static unsigned long mount_old_flags(uint64_t attrs)
+{
+	static const struct {
+		uint64_t attr;
+		unsigned long flag;
+	} flags[] = {
+		{MOUNT_ATTR_RDONLY, MS_RDONLY},	 {MOUNT_ATTR_NOSUID, MS_NOSUID},
+		{MOUNT_ATTR_NODEV, MS_NODEV},	 {MOUNT_ATTR_NOEXEC, MS_NOEXEC},
+		{MOUNT_ATTR_NOATIME, MS_NOATIME}, {MOUNT_ATTR_STRICTATIME, MS_STRICTATIME},
+		{MOUNT_ATTR_NODIRATIME, MS_NODIRATIME},
+	};
+	unsigned long result = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(flags); i++)
+		if (attrs & flags[i].attr)
+			result |= flags[i].flag;
+	return result;
+}
+
+int mount_by_old_call(const struct mount_plan *m, struct in_root target, struct error *e)
+{
+	char data[4096], path[64];
+	size_t i, len = 0;
+
+	for (i = 0; i < m->n_params && len < sizeof(data); i++)
+		len += (size_t)snprintf(data + len, sizeof(data) - len, "%s%s%s%s", i ? "," : "",
+					m->params[i].key, m->params[i].value ? "=" : "",
+					m->params[i].value ? m->params[i].value : "");
+	if (len >= sizeof(data))
+		return err_set(e, ERR_CONFIG, "%s.options: more than %zu bytes in all", m->field,
+			       sizeof(data) - 1);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", target.fd);
+	if (mount(m->source ? m->source : m->type, path, m->type, mount_old_flags(m->set), data) < 0)
+		return err_sys(e, "%s: mount %s (type %s)", m->field, m->destination, m->type);
+	return 0;
+}

@@ -1,0 +1,38 @@
+/*
+ * Paths inside a root filesystem that is not trusted (rule R1). Every lookup starts at the root's
+ * descriptor and stays below it, whatever links the image or another container planted; nothing
+ * here or above joins a path of the image to a path of the host.
+ *
+ * Trust: all paths and all of the tree come from the container.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+/* An open place inside the root: the only thing that mounts attach to. O_PATH, close-on-exec. */
+struct in_root {
+	int fd;
+};
+
+#define IN_ROOT_NONE ((struct in_root){.fd = -1})
+void in_root_close(struct in_root *p);
+#define auto_in_root __attribute__((cleanup(in_root_close)))
+
+/* An existing place; links are followed inside the root. -1 with errno. */
+int resolve_in_root(int root_dfd, const char *path, struct in_root *ret);
+
+/* The same with open(2)'s flags, for reading a file or a directory. A descriptor, or -1 with errno. */
+int resolve_open(int root_dfd, const char *path, int flags);
+
+/* An existing place, or one made anew: missing directories are made with mode 0755, and the last
+ * component as a directory or an empty file. */
+int resolve_make(int root_dfd, const char *path, bool directory, struct in_root *ret,
+		 struct error *e);
+
+/* The directory that holds the last component of path, made when missing; *ret_name points to that
+ * component inside path. */
+int resolve_parent(int root_dfd, const char *path, struct in_root *ret, const char **ret_name,
+		   struct error *e);

@@ -1,0 +1,184 @@
+#include "rootfs/rootfs.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "rootfs/cgroup_view.h"
+#include "rootfs/copyup.h"
+#include "rootfs/devices.h"
+#include "rootfs/mask.h"
+#include "rootfs/mount.h"
+#include "rootfs/resolve.h"
+#include "sys/sys.h"
+
+static bool rootfs_target_is_directory(const struct mount_plan *m, int source_fd)
+{
+	struct stat st;
+
+	return m->kind != MOUNT_BIND || fstat(source_fd, &st) < 0 || S_ISDIR(st.st_mode);
+}
+
+/* Rule R7: a link named /proc or /sys must not send these mounts anywhere else. */
+static int rootfs_check_plain(int root_dfd, const struct mount_plan *m, struct error *e)
+{
+	struct stat st;
+
+	if (!str_eq(m->destination, "/proc") && !str_eq(m->destination, "/sys"))
+		return 0;
+	if (fstatat(root_dfd, m->destination + 1, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : err_sys(e, "%s: %s", m->field, m->destination);
+	if (!S_ISDIR(st.st_mode))
+		return err_set(e, ERR_CONFIG,
+			       "%s.destination: %s must be an ordinary directory in the image",
+			       m->field, m->destination);
+	return 0;
+}
+
+/* A read-only /dev can't be filled; the attribute is put on when the nodes are there. */
+static bool rootfs_is_late_readonly(const struct mount_plan *m)
+{
+	return m->kind == MOUNT_FS && str_eq(m->destination, "/dev") && str_eq(m->type, "tmpfs") &&
+	       (m->set & MOUNT_ATTR_RDONLY);
+}
+
+static int rootfs_mount_fs(const struct mount_plan *m, struct in_root target, struct error *e)
+{
+	struct mount_plan now = *m;
+	autoclose int fd = -1;
+
+	if (rootfs_is_late_readonly(m))
+		now.set &= ~(uint64_t)MOUNT_ATTR_RDONLY;
+	if (mount_needs_old_call(m))
+		return mount_by_old_call(m, target, e);
+	fd = mount_make_fs(m, target, e);
+	if (fd < 0)
+		return -1;
+	if (m->tmpcopyup && copyup_tree(target.fd, fd, e) < 0)
+		return err_wrap(e, "%s", m->field);
+	if (mount_change(&now, (struct in_root){.fd = fd}, e) < 0)
+		return -1;
+	return mount_attach(fd, target, m->field, e);
+}
+
+static int rootfs_mount(const struct plan *p, size_t i, struct sources *s, int root_dfd,
+			struct error *e)
+{
+	const struct mount_plan *m = &p->mounts[i];
+	auto_in_root struct in_root target = IN_ROOT_NONE;
+
+	if (rootfs_check_plain(root_dfd, m, e) < 0)
+		return -1;
+	if (m->kind == MOUNT_REMOUNT) {
+		if (resolve_in_root(root_dfd, m->destination, &target) < 0)
+			return err_sys(e, "%s.destination: %s", m->field, m->destination);
+		return mount_change(m, target, e);
+	}
+	if (resolve_make(root_dfd, m->destination, rootfs_target_is_directory(m, s->mounts[i]),
+			 &target, e) < 0)
+		return err_wrap(e, "%s.destination", m->field);
+	switch (m->kind) {
+	case MOUNT_BIND:
+		return mount_attach(s->mounts[i], target, m->field, e);
+	case MOUNT_CGROUP:
+		return cgroup_view_mount(p, m, s, target, e);
+	case MOUNT_FS:
+	case MOUNT_REMOUNT:
+		break;
+	}
+	return rootfs_mount_fs(m, target, e);
+}
+
+static int rootfs_mount_all(const struct plan *p, struct sources *s, int root_dfd, struct error *e)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_mounts; i++)
+		if (rootfs_mount(p, i, s, root_dfd, e) < 0)
+			return -1;
+	return 0;
+}
+
+/* Puts the clone of the root onto the directory it is a clone of, in this mount namespace. */
+static int rootfs_attach(const struct plan *p, const struct sources *s, struct error *e)
+{
+	/* Nothing that follows may reach the host's mount tables, and its unmounts reach ours. */
+	if (p->new_root && mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) < 0)
+		return err_sys(e, "detach the mount namespace from the host's");
+	if (sys_attach(s->root_fd, s->root_at_fd) < 0)
+		return err_sys(e, "root.path: attach %s", p->rootfs);
+	return 0;
+}
+
+int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, struct error *e)
+{
+	ret->null_fd = -1;
+	ret->dfd = -1;
+	if (p->config->linux_.masked_paths.n && (ret->null_fd = devices_open_null(e)) < 0)
+		return -1;
+	if (rootfs_attach(p, s, e) < 0)
+		return -1;
+	ret->dfd = fd_steal(&s->root_fd);
+	if (rootfs_mount_all(p, s, ret->dfd, e) < 0 || devices_make(p, ret->dfd, e) < 0)
+		return -1;
+	return 0;
+}
+
+/* The old root ends up under the new one and is let go there: no directory is needed for it. */
+static int rootfs_pivot(struct error *e)
+{
+	if (sys_pivot_root(".", ".") < 0)
+		return err_sys(e, "pivot_root");
+	if (umount2(".", MNT_DETACH) < 0)
+		return err_sys(e, "unmount the host's root");
+	return 0;
+}
+
+int rootfs_enter(const struct plan *p, struct rootfs *r, struct error *e)
+{
+	if (fchdir(r->dfd) < 0)
+		return err_sys(e, "enter the root filesystem");
+	if (p->new_root ? rootfs_pivot(e) < 0 : chroot(".") < 0 && err_sys(e, "chroot") < 0)
+		return -1;
+	if (chdir("/") < 0)
+		return err_sys(e, "enter the root filesystem");
+	if (sys_set_attr(r->dfd, p->root_propagation_all, 0, 0, p->root_propagation) < 0)
+		return err_sys(e, "linux.rootfsPropagation");
+	return 0;
+}
+
+static int rootfs_late_readonly(const struct plan *p, int root_dfd, struct error *e)
+{
+	auto_in_root struct in_root dev = IN_ROOT_NONE;
+	size_t i;
+
+	for (i = 0; i < p->n_mounts; i++) {
+		if (!rootfs_is_late_readonly(&p->mounts[i]))
+			continue;
+		if (resolve_in_root(root_dfd, "/dev", &dev) < 0 ||
+		    sys_set_attr(dev.fd, false, MOUNT_ATTR_RDONLY, 0, 0) < 0)
+			return err_sys(e, "%s.options: make /dev read-only", p->mounts[i].field);
+	}
+	return 0;
+}
+
+int rootfs_finish(const struct plan *p, struct rootfs *r, struct error *e)
+{
+	const struct oci_linux *l = &p->config->linux_;
+
+	if (rootfs_late_readonly(p, r->dfd, e) < 0)
+		return -1;
+	if (mask_readonly_paths(r->dfd, &l->readonly_paths, e) < 0 ||
+	    mask_paths(r->dfd, &l->masked_paths, r->null_fd, e) < 0)
+		return -1;
+	if (p->config->root.readonly && sys_set_attr(r->dfd, false, MOUNT_ATTR_RDONLY, 0, 0) < 0)
+		return err_sys(e, "root.readonly");
+	return 0;
+}
+
+void rootfs_close(struct rootfs *r)
+{
+	fd_close(&r->dfd);
+	fd_close(&r->null_fd);
+}

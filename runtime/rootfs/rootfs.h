@@ -1,0 +1,26 @@
+/*
+ * The container's tree, in the order in which it comes to be: build (before the hooks that may still
+ * see the host), enter (pivot_root), finish (what must be covered last). Runs in init.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "plan/plan.h"
+#include "rootfs/sources.h"
+
+struct rootfs {
+	int dfd;     /* the root, attached; O_PATH */
+	int null_fd; /* the host's /dev/null, for masks; -1: none needed */
+};
+
+/* Attaches the root where it lies and everything in it, in the config's order. */
+int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, struct error *e);
+
+/* Makes it this process's root. Afterwards the host's tree is out of reach. */
+int rootfs_enter(const struct plan *p, struct rootfs *r, struct error *e);
+
+/* Masks, read-only paths, a read-only root. After the last write of ours below it. */
+int rootfs_finish(const struct plan *p, struct rootfs *r, struct error *e);
+
+void rootfs_close(struct rootfs *r);

@@ -1,0 +1,127 @@
+#include "rootfs/sources.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/fd.h"
+#include "rootfs/mount.h"
+#include "sys/sys.h"
+
+struct sources sources_none(const struct plan *p, struct arena *a)
+{
+	struct sources s = {
+		.root_fd = -1,
+		.root_at_fd = -1,
+		.mounts = arena_array(a, p->n_mounts + 1, int),
+		.cgroups = arena_array(a, p->cgroup.dirs.n + 1, int),
+	};
+	size_t i;
+
+	for (i = 0; i < p->n_mounts; i++)
+		s.mounts[i] = -1;
+	for (i = 0; i <= p->cgroup.dirs.n; i++)
+		s.cgroups[i] = -1;
+	return s;
+}
+
+static bool sources_shows_cgroups(const struct plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_mounts; i++)
+		if (p->mounts[i].kind == MOUNT_CGROUP)
+			return true;
+	return false;
+}
+
+static int source_check_root(const struct plan *p, int fd, struct error *e)
+{
+	struct stat st, host;
+
+	if (fstat(fd, &st) < 0 || stat("/", &host) < 0)
+		return err_sys(e, "root.path: %s", p->rootfs);
+	if (!S_ISDIR(st.st_mode))
+		return err_set(e, ERR_CONFIG, "root.path: %s is not a directory", p->rootfs);
+	if (st.st_dev == host.st_dev && st.st_ino == host.st_ino)
+		return err_set(e, ERR_CONFIG, "root.path: %s is the host's own root", p->rootfs);
+	return 0;
+}
+
+static int source_open_root(const struct plan *p, int at_fd, struct error *e)
+{
+	autoclose int fd = open_tree(at_fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
+							AT_RECURSIVE | AT_EMPTY_PATH);
+
+	if (fd < 0)
+		return err_sys(e, "root.path: open %s", p->rootfs);
+	if (source_check_root(p, fd, e) < 0)
+		return -1;
+	if (sys_set_attr(fd, true, 0, 0, MS_SLAVE) < 0)
+		return err_sys(e, "root.path: detach %s from the host", p->rootfs);
+	return fd_steal(&fd);
+}
+
+/* dirs.n stands for the whole cgroup tree of a host where we have no cgroups of our own. */
+static int source_open_cgroup(const struct plan *p, size_t i, struct error *e)
+{
+	const struct cgroup_dirs *d = &p->cgroup.dirs;
+	unsigned int flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC;
+	autoclose int dfd = open(i < d->n ? d->v[i].mount : "/sys/fs/cgroup",
+				 O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int fd = -1;
+
+	if (dfd >= 0)
+		fd = i < d->n ? open_tree(dfd, d->v[i].path + 1, flags) :
+				open_tree(dfd, "", flags | AT_RECURSIVE | AT_EMPTY_PATH);
+	if (fd < 0)
+		return err_sys(e, "open the container's cgroup");
+	if (sys_set_attr(fd, true, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC, 0,
+			 MS_PRIVATE) < 0)
+		return err_sys(e, "prepare the container's cgroup");
+	return fd_steal(&fd);
+}
+
+static int sources_open_cgroups(const struct plan *p, struct sources *s, struct error *e)
+{
+	const size_t n = p->cgroup.dirs.n;
+	size_t i;
+
+	if (!sources_shows_cgroups(p))
+		return 0;
+	for (i = 0; i < (n ? n : 1); i++)
+		if ((s->cgroups[i] = source_open_cgroup(p, i, e)) < 0)
+			return -1;
+	return 0;
+}
+
+int sources_open(const struct plan *p, struct sources *s, struct error *e)
+{
+	size_t i;
+
+	s->root_at_fd = open(p->rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (s->root_at_fd < 0)
+		return err_sys(e, "root.path: open %s", p->rootfs);
+	s->root_fd = source_open_root(p, s->root_at_fd, e);
+	if (s->root_fd < 0)
+		return -1;
+	for (i = 0; i < p->n_mounts; i++) {
+		if (p->mounts[i].kind != MOUNT_BIND || s->mounts[i] >= 0)
+			continue;
+		s->mounts[i] = mount_open_bind(p, &p->mounts[i], -1, e);
+		if (s->mounts[i] < 0)
+			return -1;
+	}
+	return sources_open_cgroups(p, s, e);
+}
+
+void sources_close(const struct plan *p, struct sources *s)
+{
+	size_t i;
+
+	fd_close(&s->root_fd);
+	fd_close(&s->root_at_fd);
+	for (i = 0; i < p->n_mounts; i++)
+		fd_close(&s->mounts[i]);
+	for (i = 0; i <= p->cgroup.dirs.n; i++)
+		fd_close(&s->cgroups[i]);
+}

@@ -1,0 +1,30 @@
+/*
+ * What comes from the host's tree: the root filesystem, the sources of bind mounts, the container's
+ * own cgroups. All are opened as detached clones before the first mount is attached, so that nothing
+ * a container controls can stand in their way (rule R2).
+ *
+ * Init opens them itself, in its own mount namespace: there a new user namespace has locked the
+ * host's read-only, nosuid and nodev flags, which a clone made by the parent would lose. It does so
+ * before it takes on the container's ids, so it reaches what the caller reaches. Only mounts that
+ * map ids come from the parent, which alone may ask for that.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "plan/plan.h"
+
+struct sources {
+	int root_fd;	/* the clone */
+	int root_at_fd; /* the directory itself, where the clone will be attached */
+	int *mounts;	/* one a mount of the plan; -1: not a bind */
+	int *cgroups;	/* one a cgroup directory of the plan, when a mount shows them */
+};
+
+/* An empty set. */
+struct sources sources_none(const struct plan *p, struct arena *a);
+
+/* For init, before it changes its ids; mounts that the parent opened are left alone. */
+int sources_open(const struct plan *p, struct sources *s, struct error *e);
+
+void sources_close(const struct plan *p, struct sources *s);

@@ -1,0 +1,108 @@
+#include "sys/proc.h"
+
+#include <errno.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "sys/sys.h"
+
+/* The inode number of every procfs root. */
+enum { PROC_ROOT_INO = 1 };
+
+static bool proc_is_root(int dfd)
+{
+	struct statfs fs;
+	struct stat st;
+
+	return fstatfs(dfd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC && fstat(dfd, &st) == 0 &&
+	       st.st_ino == PROC_ROOT_INO;
+}
+
+int proc_open(struct error *e)
+{
+	autoclose int dfd = sys_mount_simple("proc", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+							     MOUNT_ATTR_NOEXEC);
+
+	if (dfd >= 0)
+		return fd_steal(&dfd);
+	/* An ordinary user, or a container whose /proc is partly masked. */
+	dfd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (dfd < 0)
+		return err_sys(e, "open /proc");
+	if (!proc_is_root(dfd))
+		return err_set(e, ERR_HOST, "/proc is not a procfs");
+	return fd_steal(&dfd);
+}
+
+int proc_openat(int proc_dfd, const char *path, int flags)
+{
+	char own[256];
+	const char *rest;
+
+	rest = str_after(path, "self/");
+	if (rest) {
+		ssize_t n = readlinkat(proc_dfd, "self", own, 32);
+
+		if (n <= 0 || n >= 32)
+			return -1;
+		snprintf(own + n, sizeof(own) - (size_t)n, "/%s", rest);
+		path = own;
+	}
+	return sys_openat2(proc_dfd, path, (uint64_t)flags | O_NOCTTY, 0,
+			   RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS);
+}
+
+int proc_write(int proc_dfd, const char *path, const char *text)
+{
+	autoclose int fd = proc_openat(proc_dfd, path, O_WRONLY);
+	size_t len = strlen(text);
+	ssize_t n;
+
+	if (fd < 0)
+		return -1;
+	do
+		n = write(fd, text, len);
+	while (n < 0 && errno == EINTR);
+	if (n >= 0 && (size_t)n != len)
+		errno = EIO;
+	return n >= 0 && (size_t)n == len ? 0 : -1;
+}
+
+int proc_stat_read(pid_t pid, struct proc_stat *ret)
+{
+	char path[64], text[1024];
+	unsigned long long start;
+	const char *p;
+	char state;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (fd_read_at(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return -1;
+	/* The second field is the command in brackets, which may itself hold brackets and spaces. */
+	p = strrchr(text, ')');
+	if (!p || sscanf(p + 1,
+			 " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d"
+			 " %*d %llu",
+			 &state, &start) != 2) {
+		errno = EINVAL;
+		return -1;
+	}
+	ret->state = state;
+	ret->start = start;
+	return 0;
+}
+
+int proc_boot_id(char id[37], struct error *e)
+{
+	ssize_t n = fd_read_at(AT_FDCWD, "/proc/sys/kernel/random/boot_id", id, 37);
+
+	if (n < 0)
+		return err_sys(e, "read the boot id");
+	return 0;
+}

@@ -1,0 +1,33 @@
+/*
+ * Reading and writing procfs. Writes go through a procfs of our own that no one else can mount over
+ * or replace; where the kernel allows none, through the host's, checked to be one (rule R6).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+/* Opens a procfs for this process's pid namespace: private if possible, else a checked /proc. */
+int proc_open(struct error *e);
+
+/* Opens path below a procfs root without crossing mounts or following links of any kind. The one
+ * link allowed is a leading "self" or "thread-self", which is resolved to the caller's own number. */
+int proc_openat(int proc_dfd, const char *path, int flags);
+
+/* Writes text to such a file with one write(2). */
+int proc_write(int proc_dfd, const char *path, const char *text);
+
+/* What identifies a process beyond its number. */
+struct proc_stat {
+	char state;	/* 'Z' and 'X' are dead */
+	uint64_t start; /* clock ticks since boot */
+};
+
+/* Reads /proc/PID/stat. -1 with errno (ENOENT or ESRCH: no such process). */
+int proc_stat_read(pid_t pid, struct proc_stat *ret);
+
+/* The kernel's boot id (36 characters and a NUL). */
+int proc_boot_id(char id[37], struct error *e);

@@ -1,0 +1,57 @@
+#include "sys/sys.h"
+
+#include <errno.h>
+
+#include "base/fd.h"
+
+pid_t sys_clone3(uint64_t flags, int cgroup_dfd, int *ret_pidfd)
+{
+	int pidfd = -1;
+	struct clone_args args = {
+		.flags = flags | (ret_pidfd ? CLONE_PIDFD : 0),
+		.pidfd = (uint64_t)(uintptr_t)&pidfd,
+		/* With CLONE_PARENT the exit signal is the caller's own and must be 0. */
+		.exit_signal = flags & CLONE_PARENT ? 0 : SIGCHLD,
+	};
+	long pid;
+
+	if (cgroup_dfd >= 0) {
+		args.flags |= CLONE_INTO_CGROUP;
+		args.cgroup = (unsigned int)cgroup_dfd;
+	}
+	pid = syscall(SYS_clone3, &args, sizeof(args));
+	if (pid > 0 && ret_pidfd)
+		*ret_pidfd = pidfd;
+	return (pid_t)pid;
+}
+
+int sys_openat2(int dfd, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve)
+{
+	struct open_how how = {.flags = flags | O_CLOEXEC, .mode = mode, .resolve = resolve};
+
+	return (int)syscall(SYS_openat2, dfd, path, &how, sizeof(how));
+}
+
+int sys_pivot_root(const char *new_root, const char *put_old)
+{
+	return (int)syscall(SYS_pivot_root, new_root, put_old);
+}
+
+int sys_set_attr(int tree_fd, bool recursive, uint64_t set, uint64_t clear, uint64_t propagation)
+{
+	struct mount_attr attr = {.attr_set = set, .attr_clr = clear, .propagation = propagation};
+	unsigned int flags = AT_EMPTY_PATH | (recursive ? AT_RECURSIVE : 0U);
+
+	if (!set && !clear && !propagation)
+		return 0;
+	return mount_setattr(tree_fd, "", flags, &attr, sizeof(attr));
+}
+
+int sys_mount_simple(const char *type, unsigned int attrs)
+{
+	autoclose int fs_fd = fsopen(type, FSOPEN_CLOEXEC);
+
+	if (fs_fd < 0 || fsconfig(fs_fd, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+		return -1;
+	return fsmount(fs_fd, FSMOUNT_CLOEXEC, attrs);
+}
