@@ -1,0 +1,191 @@
+# shellcheck shell=bash
+# lib.sh: what bench.sh stands on: trees with the peers' packages, mount namespaces rooted in them,
+# and a config.json that a real docker daemon wrote.
+#
+# A peer runs with the libraries of its own release, at its own path, in a namespace whose root is
+# its tree; sbxrun runs in one of them too, so that every contestant sees mounts of the same number
+# and kind. The v1-only view is used, since crun refuses a machine with a unified tree beside it.
+
+bench_cache=${SBXRUN_TEST_CACHE:-/var/cache/sbxrun-tests}
+bench_work=
+bench_holders=()
+
+bench_need() {
+	local missing=()
+	command -v busybox >/dev/null || missing+=(busybox-static)
+	command -v jq >/dev/null || missing+=(jq)
+	command -v mmdebstrap >/dev/null || missing+=(mmdebstrap)
+	command -v cc >/dev/null || missing+=(gcc libc6-dev)
+	[ ${#missing[@]} = 0 ] ||
+		apt-get -o DPkg::Lock::Timeout=600 -qq install -y --no-install-recommends "${missing[@]}" >&2
+}
+
+bench_end() {
+	local pid
+	for pid in ${bench_holders[@]+"${bench_holders[@]}"}; do
+		kill "$pid" 2>/dev/null || :
+		wait "$pid" 2>/dev/null || :
+	done
+	[ -z "$bench_work" ] || rm -rf "$bench_work"
+}
+
+# bench_tree SUITE PACKAGES: unpacks the packages with all they depend on; kept for the next time.
+# Nothing is configured or installed on this machine: the programs are only run in place.
+bench_tree() {
+	local tree=$bench_cache/bench-$1 new=$bench_cache/bench-$1.new
+	[ ! -e "$tree/ready" ] || return 0
+	rm -rf "$new" "$tree"
+	mkdir -p "$bench_cache"
+	mmdebstrap --quiet --mode=root --variant=extract --include="$2" \
+		--aptopt='Acquire::Check-Valid-Until "false"' --aptopt='Acquire::Languages "none"' \
+		--aptopt='APT::Install-Recommends "false"' --dpkgopt='path-exclude=/usr/share/man/*' \
+		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
+		"$1" "$new" || return 1
+	(
+		cd "$new"
+		# where a release leaves these to its base-files package
+		for d in bin sbin lib lib64; do
+			[ -e $d ] || [ ! -d usr/$d ] || ln -s usr/$d $d
+		done
+		[ -e lib ] || ln -s usr/lib lib
+		mkdir -p proc sys dev run tmp bench old etc root var/lib/docker var/lib/containerd
+		: >ready
+	) && mv "$new" "$tree"
+}
+
+# bench_enter TREE CMD…: to be run in new namespaces: makes TREE the root, $BENCH_WORK is /bench.
+bench_enter=$(
+	cat <<'END'
+set -e
+tree=$1
+shift
+mount --bind "$tree" "$tree"
+cd "$tree"
+mount -t proc proc proc
+mount -t sysfs sysfs sys
+mount --rbind /sys/fs/cgroup sys/fs/cgroup
+! mountpoint -q sys/fs/cgroup/unified || umount sys/fs/cgroup/unified
+mount --rbind /dev dev
+mount -t tmpfs tmpfs run
+mount -t tmpfs tmpfs tmp
+mount --bind "$BENCH_WORK" bench
+pivot_root . old
+/bench/busybox umount -l /old
+exec /bench/busybox env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"
+END
+)
+
+# bench_in TREE CMD…: becomes CMD with TREE as root; to be called in a subshell.
+bench_in() {
+	local tree=$1
+	shift
+	BENCH_WORK=$bench_work exec unshare -m --propagation private \
+		bash -c "$bench_enter" enter "$tree" "$@"
+}
+
+# bench_hold TREE: a process that keeps a namespace rooted in TREE; its pid goes to bench_holder.
+bench_hold() {
+	local up=$bench_work/up
+	rm -f "$up"
+	bench_in "$1" /bench/busybox sh -c 'echo >/bench/up; exec /bench/busybox sleep 3600' &
+	bench_holder=$!
+	bench_holders+=("$bench_holder")
+	for _ in $(seq 100); do
+		[ ! -e "$up" ] || return 0
+		sleep 0.05
+	done
+	echo "bench: no namespace for $1" >&2
+	return 1
+}
+
+bench_rootfs() {
+	local name
+	cp "$(command -v busybox)" "$bench_work/busybox"
+	mkdir -p "$bench_work"/rootfs/{bin,dev,proc,sys,etc,tmp}
+	cp "$bench_work/busybox" "$bench_work/rootfs/bin/busybox"
+	for name in sh true sleep; do
+		ln -s busybox "$bench_work/rootfs/bin/$name"
+	done
+	: >"$bench_work/rootfs/etc/hosts"
+	: >"$bench_work/rootfs/etc/hostname"
+	: >"$bench_work/rootfs/etc/resolv.conf"
+}
+
+# bench_bundles NAME FILTER INPUT: the bundles NAME (program: true) and NAME-sleep from a config.
+bench_bundles() {
+	mkdir -p "$bench_work/$1" "$bench_work/$1-sleep"
+	jq --arg cg "/sbxrun-bench-$$" "$2"' | .process.terminal = false | .root.path = "/bench/rootfs"
+		| .linux.cgroupsPath = $cg | .process.args = ["/bin/true"]' "$3" >"$bench_work/$1/config.json"
+	jq '.process.args = ["/bin/sleep", "1000"]' "$bench_work/$1/config.json" \
+		>"$bench_work/$1-sleep/config.json"
+}
+
+# The config that `runc spec` writes; all contestants get the same one.
+bench_spec() {
+	(bench_in "$bench_cache/bench-bookworm" /usr/sbin/runc spec --bundle /bench) || return 1
+	mv "$bench_work/config.json" "$bench_work/spec.in"
+	bench_bundles spec . "$bench_work/spec.in"
+}
+
+# What the daemon calls instead of a runtime: keeps the config and the files that it mounts, and
+# fails, so that no container comes to be and the daemon makes no cgroup.
+bench_capture=$(
+	cat <<'END'
+#!/bench/busybox sh
+bundle=
+for word; do
+	[ "$last" != --bundle ] || bundle=$word
+	last=$word
+done
+[ -n "$bundle" ] || exit 0
+/bench/busybox cp "$bundle/config.json" /bench/docker.in
+for f in resolv.conf hostname hosts; do
+	/bench/busybox cp /var/lib/docker/containers/*/$f /bench/files/
+done
+echo captured >&2
+exit 1
+END
+)
+
+# The daemon's life, as pid 1 of its own pid namespace: when it ends everything of it ends.
+bench_daemon=$(
+	cat <<'END'
+b=/bench/busybox
+$b mount -t tmpfs tmpfs /var/lib/docker
+$b mount -t tmpfs tmpfs /var/lib/containerd
+$b mount -t proc proc /proc
+$b ip link set lo up
+export DOCKER_HOST=unix:///run/docker.sock
+dockerd --data-root /var/lib/docker --exec-root /run/docker --pidfile /run/docker.pid \
+	-H "$DOCKER_HOST" --storage-driver vfs --bridge none --iptables=false --ip6tables=false \
+	--add-runtime bench=/bench/capture >/bench/dockerd.log 2>&1 &
+n=0
+until docker version >/dev/null 2>&1; do
+	n=$((n + 1))
+	[ $n -lt 150 ] || exit 1
+	$b sleep 0.1
+done
+$b tar -C /bench/rootfs -c . | docker import - bench >/dev/null || exit 1
+docker run --rm --runtime bench --network none bench /bin/true >/bench/docker.log 2>&1
+[ -s /bench/docker.in ]
+END
+)
+
+# A config of docker's own making. Its hook calls the daemon that wrote it, which is gone by now:
+# dropped; hooks that are programs of their own stay. Files it mounts come from copies.
+bench_docker() {
+	mkdir -p "$bench_work/files"
+	printf '%s\n' "$bench_capture" >"$bench_work/capture"
+	chmod +x "$bench_work/capture"
+	BENCH_WORK=$bench_work unshare -mnuip --fork --kill-child --propagation private \
+		bash -c "$bench_enter" enter "$bench_cache/bench-bookworm" \
+		/bench/busybox sh -c "$bench_daemon" || {
+		tail -n 3 "$bench_work/dockerd.log" >&2
+		return 1
+	}
+	bench_bundles docker '
+		(.hooks // {}) |= with_entries(.value |= map(select(.path | test("^/proc/[0-9]+/exe$") | not)))
+		| if .hooks == {} or ([.hooks[][]] == []) then del(.hooks) else . end
+		| .mounts |= map(if .source | startswith("/var/lib/docker/")
+			then .source = "/bench/files/" + (.source | split("/") | last) else . end)' "$bench_work/docker.in"
+}
