@@ -335,6 +335,8 @@ bool json_bind_string(struct json_bind *b, const char *s, size_t len)
 		return bind_mismatch(b, &p, "a string");
 	if (len == 0 && p.row && p.row->flags & JSON_NOT_EMPTY)
 		return json_bind_fail(b, "must not be empty");
+	if (len == 0 && p.row && !(p.row->flags & JSON_REQUIRED))
+		return true;
 	*(char **)p.slot = arena_strndup(b->arena, s, len);
 	return true;
 }

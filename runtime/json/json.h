@@ -6,8 +6,9 @@
  * Reading is strict: size, depth and counts are capped; duplicate keys (also of unknown ones),
  * trailing bytes, NUL (also as \u0000), lone surrogates, bad UTF-8, a byte order mark, numbers with
  * a fraction or exponent (where a row wants a number) and numbers out of range are refused. Unknown
- * keys are skipped, as the runtime specification demands. A null stands for an absent value. Errors
- * name the place: linux.namespaces[1].type: unknown value "x".
+ * keys are skipped, as the runtime specification demands. A null stands for an absent value, and
+ * so does an empty string in an optional field (writers in Go don't tell them apart). Errors name
+ * the place: linux.namespaces[1].type: unknown value "x".
  */
 #pragma once
 

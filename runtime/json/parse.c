@@ -127,7 +127,9 @@ static bool parse_run(struct json_bind *b, const char *text, size_t len, struct 
 		return json_bind_fail(b, "byte %zu: %s", bad.at, bad.why);
 	if (status == yajl_status_error)
 		return parse_fail_grammar(b, h, yajl_get_bytes_consumed(h));
-	if (status == yajl_status_ok && yajl_complete_parse(h) == yajl_status_error)
+	if (status == yajl_status_ok)
+		status = yajl_complete_parse(h);
+	if (status == yajl_status_error)
 		return parse_fail_grammar(b, h, len);
 	return status == yajl_status_ok;
 }
