@@ -19,7 +19,7 @@
 #include "base/err.h"
 #include "oci/config.h"
 
-#define CGROUP_MAX 32	  /* hierarchies */
+#define CGROUP_MAX 32 /* hierarchies */
 #define CGROUP_PARENT "/sbxrun" /* of paths that are ours to choose */
 
 enum cgroup_mode { CGROUP_NONE, CGROUP_V1, CGROUP_HYBRID, CGROUP_V2 };
@@ -56,7 +56,9 @@ struct cgroup_dirs {
 
 enum cgroup_write_flag {
 	CGROUP_OPTIONAL = 1, /* a kernel without this file is fine */
-	CGROUP_TOLERATE = 2, /* any failure is a warning: the value has lost its meaning to kernels */
+	CGROUP_TOLERATE = 2, /* any failure is a warning: newer kernels have given up on the value */
+	CGROUP_RETRY = 4,    /* when it fails, the next one may have to come first */
+	CGROUP_PARENTS = 8,  /* new parents get it too, before the leaf */
 };
 
 /* One file that gets one value, in one write(2). */
@@ -91,12 +93,13 @@ struct cgroup_plan {
 	const char *skipped_reason; /* not NULL: no cgroups at all, and why; all else is empty */
 	const char *path;	    /* "/sbxrun/ID" */
 	struct cgroup_dirs dirs;    /* one leaf a hierarchy, unified last */
-	const char **controllers;   /* per dir; of unified: what must be in subtree_control, "+a +b" */
-	const char **wanted;	    /* per dir; unified: what would be good to have there, "+a +b" */
+	const char *v2_need;	    /* "+hugetlb": controllers that the writes need; "" for none */
+	const char *v2_want;	    /* those that are there besides, for statistics */
 	size_t n_writes;
 	struct cgroup_write *writes; /* in order */
 	const char *cpus;	    /* cpuset.cpus of the leaf; NULL: the parent's */
 	const char *mems;
+	size_t cpuset_dir;	    /* v1 cpuset, or SIZE_MAX */
 	struct cgroup_devices devices; /* for eBPF; v1 rules are among the writes */
 	size_t devices_dir;	    /* unified dir that gets the eBPF program, or SIZE_MAX */
 	bool devices_asked;	    /* the config has rules: no program, no container */

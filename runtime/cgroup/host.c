@@ -1,0 +1,285 @@
+/*
+ * Which cgroup hierarchies this host has, and where they are mounted. Read-only; runs in the
+ * runtime's own process.
+ *
+ * /proc/self/cgroup names the hierarchies (and so the controllers, apart from other words in a
+ * mount's options); /proc/self/mountinfo says where they are. A mount that another one covers is
+ * seen by its superblock and left out. cgroup v2 at its usual place is recognised without reading
+ * mountinfo, which is long on hosts with many mounts.
+ */
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statfs.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "cgroup/cgroup.h"
+
+#define USUAL_MOUNT "/sys/fs/cgroup"
+#define PROC_MAX (16u << 20)
+
+/* A line of mountinfo whose file system is a cgroup one. Strings point into the file's text. */
+struct mount_line {
+	char *root;
+	char *mount;
+	char *options; /* of the superblock */
+	bool unified;
+};
+
+struct mount_lines {
+	size_t n;
+	size_t cap;
+	struct mount_line *v;
+};
+
+/* A whole file of a real procfs. */
+static char *proc_read(const char *path, struct arena *a, struct error *e)
+{
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct statfs fs;
+	char *text;
+	size_t len;
+
+	if (fd < 0 || fstatfs(fd, &fs) < 0) {
+		err_sys(e, "%s", path);
+		return NULL;
+	}
+	if (fs.f_type != PROC_SUPER_MAGIC) {
+		err_set(e, ERR_HOST, "%s is not on a procfs", path);
+		return NULL;
+	}
+	text = fd_read_all(fd, PROC_MAX, a, &len);
+	if (!text)
+		err_sys(e, "%s", path);
+	return text;
+}
+
+/* Takes the first word, leaves *rest behind the one space after it. */
+static char *word_take(char **rest)
+{
+	char *s = *rest;
+	char *end = strchrnul(s, ' ');
+
+	*rest = *end ? end + 1 : end;
+	*end = '\0';
+	return s;
+}
+
+/* mountinfo writes space, tab, newline and backslash as \ooo. */
+static void octal_decode(char *s)
+{
+	char *to = s;
+
+	for (; *s; s++) {
+		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
+		    s[3] >= '0' && s[3] <= '7') {
+			*to++ = (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 + (s[3] - '0'));
+			s += 3;
+		} else {
+			*to++ = *s;
+		}
+	}
+	*to = '\0';
+}
+
+static void mount_line_read(char *line, struct arena *a, struct mount_lines *ret)
+{
+	char *tail = strstr(line, " - cgroup");
+	struct mount_line m = {0};
+	char *type;
+
+	if (!tail)
+		return;
+	*tail = '\0';
+	tail += 3;
+	type = word_take(&tail);
+	if (!str_eq(type, "cgroup") && !str_eq(type, "cgroup2"))
+		return;
+	word_take(&tail); /* source */
+	m.unified = str_eq(type, "cgroup2");
+	m.options = tail;
+	word_take(&line); /* id, parent, device */
+	word_take(&line);
+	word_take(&line);
+	m.root = word_take(&line);
+	m.mount = word_take(&line);
+	octal_decode(m.root);
+	octal_decode(m.mount);
+	ret->v = arena_grow(a, ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
+	ret->v[ret->n++] = m;
+}
+
+/* A word in a list with commas. */
+static bool list_has(const char *list, const char *word, size_t len)
+{
+	while (*list) {
+		size_t n = strcspn(list, ",");
+
+		if (n == len && memcmp(list, word, len) == 0)
+			return true;
+		list += n + (list[n] == ',');
+	}
+	return false;
+}
+
+static bool superblock_is(const char *mount, bool unified)
+{
+	struct statfs fs;
+
+	if (statfs(mount, &fs) < 0)
+		return false;
+	return fs.f_type == (unified ? CGROUP2_SUPER_MAGIC : CGROUP_SUPER_MAGIC);
+}
+
+/* The mount of a hierarchy; one that shows the whole of it is preferred. */
+static const struct mount_line *mount_find(const struct mount_lines *m, const char *controllers)
+{
+	const struct mount_line *found = NULL;
+	bool unified = *controllers == '\0';
+	size_t i;
+
+	for (i = 0; i < m->n; i++) {
+		if (m->v[i].unified != unified)
+			continue;
+		if (!unified && !list_has(m->v[i].options, controllers, strcspn(controllers, ",")))
+			continue;
+		if (!superblock_is(m->v[i].mount, unified))
+			continue;
+		if (!found || (!str_eq(found->root, "/") && str_eq(m->v[i].root, "/")))
+			found = &m->v[i];
+	}
+	return found;
+}
+
+/* Can cgroups be made in `path` below the mount, and processes moved out of and into them? */
+static bool may_write(const char *mount, const char *path)
+{
+	char file[4096];
+	int n = snprintf(file, sizeof(file), "%s%s/cgroup.procs", mount, path);
+
+	if (n < 0 || (size_t)n >= sizeof(file) || faccessat(AT_FDCWD, file, W_OK, AT_EACCESS) < 0)
+		return false;
+	snprintf(file, sizeof(file), "%s%s", mount, path);
+	return faccessat(AT_FDCWD, file, W_OK, AT_EACCESS) == 0;
+}
+
+/*
+ * Where we may make cgroups. An ordinary user has at most a delegated subtree of the unified tree.
+ * The parent of our own cgroup is the better place in it, because a cgroup that holds processes
+ * (ours does: us) can't give controllers to children.
+ */
+static char *base_find(const struct cgroup_hierarchy *h, struct arena *a)
+{
+	const char *own = h->own;
+	char *parent, *slash;
+
+	if (faccessat(AT_FDCWD, h->mount, W_OK, AT_EACCESS) == 0)
+		return arena_strdup(a, "");
+	if (!h->unified || str_eq(own, "/"))
+		return NULL;
+	if (!str_eq(h->root, "/")) {
+		own = str_after(own, h->root);
+		if (!own || *own != '/')
+			return NULL;
+	}
+	parent = arena_strdup(a, own);
+	slash = strrchr(parent, '/');
+	*slash = '\0';
+	if (*parent && may_write(h->mount, parent))
+		return parent;
+	return may_write(h->mount, own) ? arena_strdup(a, own) : NULL;
+}
+
+static void v2_controllers_read(struct cgroup_hierarchy *h, struct arena *a)
+{
+	autoclose int dfd = open(h->mount, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char text[512];
+
+	h->v2_controllers = arena_strdup(a, "");
+	if (dfd >= 0 && fd_read_at(dfd, "cgroup.controllers", text, sizeof(text)) >= 0)
+		h->v2_controllers = arena_strdup(a, text);
+}
+
+static void hierarchy_add(const struct mount_line *m, char *controllers, char *own, struct arena *a,
+			  struct cgroup_host *host)
+{
+	struct cgroup_hierarchy *h;
+
+	if (host->n == CGROUP_MAX)
+		return;
+	h = &host->v[host->n++];
+	h->controllers = controllers;
+	h->mount = m->mount;
+	h->root = m->root;
+	h->own = own;
+	h->unified = m->unified;
+	h->base = base_find(h, a);
+	if (h->unified)
+		v2_controllers_read(h, a);
+}
+
+static enum cgroup_mode mode_of(const struct cgroup_host *host)
+{
+	bool v1 = false, v2 = false;
+	size_t i;
+
+	for (i = 0; i < host->n; i++)
+		*(host->v[i].unified ? &v2 : &v1) = true;
+	if (v2)
+		return v1 ? CGROUP_HYBRID : CGROUP_V2;
+	return v1 ? CGROUP_V1 : CGROUP_NONE;
+}
+
+static int mounts_read(struct arena *a, struct mount_lines *ret, struct error *e)
+{
+	char usual[] = USUAL_MOUNT;
+	char *text, *line;
+
+	if (superblock_is(usual, true)) {
+		ret->v = arena_grow(a, ret->v, &ret->cap, 1, sizeof(*ret->v));
+		ret->v[0] = (struct mount_line){.root = arena_strdup(a, "/"),
+						.mount = arena_strdup(a, usual),
+						.options = arena_strdup(a, ""),
+						.unified = true};
+		ret->n = 1;
+		return 0;
+	}
+	text = proc_read("/proc/self/mountinfo", a, e);
+	if (!text)
+		return -1;
+	while ((line = strsep(&text, "\n")))
+		mount_line_read(line, a, ret);
+	return 0;
+}
+
+int cgroup_host_probe(struct arena *a, struct cgroup_host *ret_host, struct error *e)
+{
+	struct cgroup_host host = {.v = arena_array(a, CGROUP_MAX, struct cgroup_hierarchy)};
+	struct mount_lines mounts = {0};
+	char *text, *line;
+
+	if (mounts_read(a, &mounts, e) < 0)
+		return err_wrap(e, "cgroup");
+	text = proc_read("/proc/self/cgroup", a, e);
+	if (!text)
+		return err_wrap(e, "cgroup");
+	/* The kernel lists the unified tree ("0::/path") last, which is the order that plans have. */
+	while ((line = strsep(&text, "\n"))) {
+		char *controllers = strchr(line, ':');
+		char *own = controllers ? strchr(controllers + 1, ':') : NULL;
+		const struct mount_line *m;
+
+		if (!own)
+			continue;
+		*controllers++ = '\0';
+		*own++ = '\0';
+		m = mount_find(&mounts, controllers);
+		if (m)
+			hierarchy_add(m, controllers, own, a, &host);
+	}
+	host.mode = mode_of(&host);
+	*ret_host = host;
+	return 0;
+}

@@ -1,0 +1,457 @@
+/*
+ * Making the container's cgroups. Runs in the runtime's process, before the container's exists.
+ *
+ * Each hierarchy by itself: directory, what its kind demands of parents (cpusets filled, v2
+ * controllers switched on), limits, join descriptor. Parents are shared with other containers that
+ * come and go: they may vanish until our leaf is in them (mkdir is tried again), and can't after.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "cgroup/cgroup.h"
+#include "cgroup/tree.h"
+#include "cgroup/write.h"
+
+#define MKDIR_TRIES 64
+#define LIST_SIZE 4096
+
+/* One hierarchy's directory while it is made. Prefixes of full are its parents. */
+struct making {
+	const struct cgroup_plan *p;
+	size_t i;
+	const struct cgroup_dir *d;
+	char full[CGROUP_PATH_SIZE];
+	size_t mount_len;
+	size_t len;	 /* of full */
+	size_t made_len; /* of the topmost directory that we made; 0: none */
+	int dfd;
+};
+
+/* Opens a parent (or the leaf): the first len bytes of full. */
+static int prefix_open(struct making *m, size_t len)
+{
+	char saved = m->full[len];
+	int fd;
+
+	m->full[len] = '\0';
+	fd = open(m->full, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	m->full[len] = saved;
+	return fd;
+}
+
+static int prefix_mkdir(struct making *m, size_t len)
+{
+	char saved = m->full[len];
+	int rc;
+
+	m->full[len] = '\0';
+	rc = mkdir(m->full, 0755);
+	/* A mark for whoever removes the last container below a parent that another one made. */
+	if (rc == 0 && len < m->len)
+		(void)!setxattr(m->full, CGROUP_MARK, "1", 1, 0);
+	m->full[len] = saved;
+	return rc;
+}
+
+/* The length of the next prefix below the one of len bytes; m->len at the end. */
+static size_t prefix_next(const struct making *m, size_t len)
+{
+	return len + 1 + strcspn(m->full + len + 1, "/");
+}
+
+static size_t prefix_up(const struct making *m, size_t len)
+{
+	while (len > m->mount_len && m->full[len - 1] != '/')
+		len--;
+	return len > m->mount_len ? len - 1 : m->mount_len;
+}
+
+/* Every missing directory on the way. ENOENT when a parent vanished under us. */
+static int mkdir_down(struct making *m)
+{
+	size_t len = m->mount_len;
+
+	while (len < m->len) {
+		len = prefix_next(m, len);
+		if (prefix_mkdir(m, len) == 0) {
+			if (!m->made_len)
+				m->made_len = len;
+		} else if (errno != EEXIST || len == m->len) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* The leaf. 0: made; 1: it was there. */
+static int leaf_mkdir(struct making *m, struct error *e)
+{
+	int tries;
+
+	for (tries = 0; tries < MKDIR_TRIES; tries++) {
+		if (prefix_mkdir(m, m->len) == 0) {
+			if (!m->made_len)
+				m->made_len = m->len;
+			return 0;
+		}
+		if (errno == ENOENT) {
+			m->made_len = 0;
+			if (mkdir_down(m) == 0)
+				return 0;
+		}
+		if (errno == EEXIST)
+			return 1;
+		if (errno != ENOENT)
+			break;
+	}
+	return err_sys(e, "mkdir %s", m->full);
+}
+
+/*
+ * A cpuset without cpus or memory nodes takes no process (ENOSPC). Reads the value of the prefix
+ * into text; an empty one is filled from its parent first. Another create may do the same at the
+ * same time, with the same value.
+ */
+static int cpuset_fill(struct making *m, size_t len, const char *file, char text[LIST_SIZE])
+{
+	autoclose int dfd = prefix_open(m, len);
+	bool made = m->made_len && len >= m->made_len;
+
+	if (dfd < 0)
+		return -1;
+	if (!made && fd_read_at(dfd, file, text, LIST_SIZE) < 0)
+		return -1;
+	if (!made && *text)
+		return 0;
+	if (len == m->mount_len) {
+		errno = ENOSPC;
+		return -1;
+	}
+	if (cpuset_fill(m, prefix_up(m, len), file, text) < 0)
+		return -1;
+	return fd_write_at(dfd, file, text);
+}
+
+static int cpuset_one(struct making *m, const char *file, const char *asked, const char *field,
+		      struct error *e)
+{
+	char text[LIST_SIZE];
+
+	if (!asked) {
+		if (cpuset_fill(m, m->len, file, text) < 0)
+			return err_sys(e, "fill %s of %s", file, m->full);
+		return 0;
+	}
+	if (cpuset_fill(m, prefix_up(m, m->len), file, text) < 0)
+		return err_sys(e, "fill %s of the parents of %s", file, m->full);
+	if (fd_write_at(m->dfd, file, asked) < 0)
+		return err_sys(e, "%s: write %s to %s", field, asked, file);
+	return 0;
+}
+
+static int cpuset_settle(struct making *m, struct error *e)
+{
+	if (cpuset_one(m, "cpuset.cpus", m->p->cpus, "linux.resources.cpu.cpus", e) < 0)
+		return -1;
+	return cpuset_one(m, "cpuset.mems", m->p->mems, "linux.resources.cpu.mems", e);
+}
+
+/* Appends the words of `words` ("+a +b") that `have` ("a b") lacks. */
+static void missing_add(char *to, size_t size, const char *words, const char *have)
+{
+	const char *s, *at;
+	size_t len, used;
+
+	for (s = words; *s; s += len + (s[len] == ' ')) {
+		len = strcspn(s, " ");
+		if (len < 2)
+			continue;
+		for (at = have; *at; at += strcspn(at, " "), at += *at == ' ')
+			if (strcspn(at, " ") == len - 1 && memcmp(at, s + 1, len - 1) == 0)
+				break;
+		used = strlen(to);
+		if (!*at)
+			snprintf(to + used, size - used, "%s%.*s", used ? " " : "", (int)len, s);
+	}
+}
+
+static int controllers_failed(struct making *m, const char *need, size_t len, struct error *e)
+{
+	if (errno == EBUSY)
+		return err_set(e, ERR_HOST,
+			       "%.*s holds processes itself, so cgroup v2 gives no controllers (%s) to cgroups in it",
+			       (int)len, m->full, need);
+	return err_sys(e, "write %s to %.*s/cgroup.subtree_control", need, (int)len, m->full);
+}
+
+/* Switches controllers on in one parent: all in one write, else the needed ones and each of the
+ * others that works. */
+static int controllers_enable(struct making *m, size_t len, struct error *e)
+{
+	static const char file[] = "cgroup.subtree_control";
+	autoclose int dfd = prefix_open(m, len);
+	char have[1024] = "", need[1024] = "", want[1024] = "", all[2050];
+	char *rest = want, *word;
+
+	if (dfd < 0)
+		return err_sys(e, "%.*s", (int)len, m->full);
+	if (!(m->made_len && len >= m->made_len) && fd_read_at(dfd, file, have, sizeof(have)) < 0)
+		return err_sys(e, "read %.*s/%s", (int)len, m->full, file);
+	missing_add(need, sizeof(need), m->p->v2_need, have);
+	missing_add(want, sizeof(want), m->p->v2_want, have);
+	if (!*need && !*want)
+		return 0;
+	snprintf(all, sizeof(all), "%s%s%s", need, *need && *want ? " " : "", want);
+	if (fd_write_at(dfd, file, all) == 0)
+		return 0;
+	if (*need && fd_write_at(dfd, file, need) < 0)
+		return controllers_failed(m, need, len, e);
+	while ((word = strsep(&rest, " ")))
+		if (*word)
+			(void)!fd_write_at(dfd, file, word);
+	return 0;
+}
+
+static int controllers_settle(struct making *m, struct error *e)
+{
+	size_t len;
+
+	if (!*m->p->v2_need && !*m->p->v2_want)
+		return 0;
+	for (len = m->mount_len; len < m->len; len = prefix_next(m, len))
+		if (controllers_enable(m, len, e) < 0)
+			return -1;
+	return 0;
+}
+
+/* New parents that need values of the leaf (real time). */
+static int parents_settle(struct making *m, struct error *e)
+{
+	size_t len;
+
+	if (!m->made_len)
+		return 0;
+	for (len = m->made_len; len < m->len; len = prefix_next(m, len)) {
+		autoclose int dfd = prefix_open(m, len);
+
+		if (dfd < 0)
+			return err_sys(e, "%.*s", (int)len, m->full);
+		if (cgroup_write_parent(m->p, m->i, dfd, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* A cgroup that was there may be empty, nothing else: its processes would be ours to kill. */
+static int existing_check(struct making *m, struct error *e)
+{
+	struct cgroup_pid_list pids = {0};
+	int rc = cgroup_pids_below(m->dfd, &pids);
+	size_t n = pids.n;
+
+	cgroup_pid_list_free(&pids);
+	if (rc < 0)
+		return err_sys(e, "read the processes of %s", m->full);
+	if (n)
+		return err_set(e, ERR_EXISTS, "cgroup %s is not empty: %zu process%s in it", m->full, n,
+			       n == 1 ? "" : "es");
+	return 0;
+}
+
+/* A process that joins a frozen v1 cgroup hangs, whether it is frozen itself or by a parent. */
+static int frozen_check(struct making *m, struct error *e)
+{
+	bool all_new = m->made_len && prefix_up(m, m->made_len) == m->mount_len;
+
+	if (all_new || !(m->d->freezer || m->d->unified))
+		return 0;
+	if (cgroup_dfd_frozen(m->dfd, m->d->unified))
+		return err_set(e, ERR_WRONG_STATE, "cgroup %s is frozen", m->full);
+	return 0;
+}
+
+/* The kernel says which files go with a delegated cgroup. */
+static int owner_set(struct making *m, struct error *e)
+{
+	char files[2048] = "cgroup.procs\ncgroup.subtree_control\ncgroup.threads\n";
+	char *rest = files, *file;
+
+	(void)!fd_read_at(AT_FDCWD, "/sys/kernel/cgroup/delegate", files, sizeof(files));
+	if (fchownat(m->dfd, "", m->p->owner_uid, (gid_t)-1, AT_EMPTY_PATH) < 0)
+		return err_sys(e, "chown %s", m->full);
+	while ((file = strsep(&rest, "\n"))) {
+		if (!*file || strchr(file, '/'))
+			continue;
+		if (fchownat(m->dfd, file, m->p->owner_uid, (gid_t)-1, AT_SYMLINK_NOFOLLOW) < 0 &&
+		    errno != ENOENT)
+			return err_sys(e, "chown %s/%s", m->full, file);
+	}
+	return 0;
+}
+
+static int hierarchy_settle(struct making *m, struct cgroup_handle *h, struct error *e)
+{
+	if (m->d->unified) {
+		if (controllers_settle(m, e) < 0)
+			return -1;
+	} else if (m->i == m->p->cpuset_dir && cpuset_settle(m, e) < 0) {
+		return -1;
+	}
+	if (parents_settle(m, e) < 0)
+		return -1;
+	if (cgroup_write_all(m->p, m->i, m->dfd, h->warning, sizeof(h->warning), e) < 0)
+		return -1;
+	if (m->i == m->p->devices_dir &&
+	    cgroup_devices_attach(m->p, m->dfd, h->warning, sizeof(h->warning), e) < 0)
+		return -1;
+	if (m->d->unified && m->p->chown)
+		return owner_set(m, e);
+	return 0;
+}
+
+static int join_open(struct making *m, struct cgroup_handle *h, struct error *e)
+{
+	int fd;
+
+	if (m->d->unified) {
+		h->unified_dfd = fd_steal(&m->dfd);
+		return 0;
+	}
+	fd = openat(m->dfd, "tasks", O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(e, "open %s/tasks", m->full);
+	h->tasks_fd[h->n++] = fd;
+	return 0;
+}
+
+/* Undoes the mkdirs: leaf, then parents while they are empty. */
+static void hierarchy_undo(struct making *m)
+{
+	size_t len;
+
+	if (!m->made_len)
+		return;
+	for (len = m->len; len >= m->made_len; len = prefix_up(m, len)) {
+		m->full[len] = '\0';
+		if (rmdir(m->full) < 0 && errno != ENOENT)
+			return;
+	}
+}
+
+static int hierarchy_make(struct making *m, struct cgroup_handle *h, struct error *e)
+{
+	int existed;
+
+	existed = leaf_mkdir(m, e);
+	if (existed < 0)
+		return -1;
+	/* clone3 and bpf want more than O_PATH of the unified one on some kernels */
+	m->dfd = open(m->full, (m->d->unified ? O_RDONLY : O_PATH) | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (m->dfd < 0)
+		return err_sys(e, "open %s", m->full);
+	if (existed && existing_check(m, e) < 0)
+		return -1;
+	if (frozen_check(m, e) < 0 || hierarchy_settle(m, h, e) < 0)
+		return -1;
+	return join_open(m, h, e);
+}
+
+static int making_init(struct making *m, const struct cgroup_plan *p, size_t i, struct error *e)
+{
+	m->p = p;
+	m->i = i;
+	m->d = &p->dirs.v[i];
+	m->dfd = -1;
+	m->made_len = 0;
+	if (!cgroup_full_path(m->d->mount, m->d->path, m->full))
+		return err_set(e, ERR_CONFIG, "linux.cgroupsPath: too long");
+	m->mount_len = strlen(m->d->mount);
+	m->len = strlen(m->full);
+	return 0;
+}
+
+int cgroup_make(const struct cgroup_plan *p, struct cgroup_handle *ret_handle, struct error *e)
+{
+	size_t made_len[CGROUP_MAX] = {0};
+	struct cgroup_handle h = CGROUP_HANDLE_NONE;
+	struct making m;
+	size_t i = 0;
+
+	if (p->dirs.n > CGROUP_MAX)
+		return err_set(e, ERR_BUG, "cgroup: more than %d hierarchies", CGROUP_MAX);
+	for (; i < p->dirs.n; i++) {
+		int rc = making_init(&m, p, i, e);
+
+		if (rc == 0)
+			rc = hierarchy_make(&m, &h, e);
+		fd_close(&m.dfd);
+		made_len[i] = m.made_len;
+		if (rc < 0)
+			goto failed;
+	}
+	*ret_handle = h;
+	return 0;
+failed:
+	cgroup_handle_close(&h);
+	for (i++; i-- > 0;) {
+		struct error ignored;
+
+		if (making_init(&m, p, i, &ignored) < 0)
+			continue;
+		m.made_len = made_len[i];
+		hierarchy_undo(&m);
+	}
+	return err_wrap(e, "cgroup");
+}
+
+/* How much of d->path exists; returns the topmost missing part, or NULL when all of it does. */
+static char *missing_top(const struct cgroup_dir *d, struct arena *a)
+{
+	char full[CGROUP_PATH_SIZE];
+	size_t mount_len = strlen(d->mount);
+	size_t len = mount_len;
+
+	if (!cgroup_full_path(d->mount, d->path, full))
+		return NULL;
+	while (full[len]) {
+		char saved;
+
+		len += 1 + strcspn(full + len + 1, "/");
+		saved = full[len];
+		full[len] = '\0';
+		if (access(full, F_OK) < 0 && errno == ENOENT)
+			return arena_strdup(a, full + mount_len);
+		full[len] = saved;
+	}
+	return NULL;
+}
+
+int cgroup_dirs_settle(const struct cgroup_plan *p, struct arena *a, struct cgroup_dirs *ret_dirs,
+		       struct error *e)
+{
+	struct cgroup_dirs dirs = {.n = p->dirs.n, .v = arena_array(a, p->dirs.n + 1, struct cgroup_dir)};
+	size_t i;
+
+	(void)e;
+	for (i = 0; i < dirs.n; i++) {
+		struct cgroup_dir *d = &dirs.v[i];
+		char *top;
+
+		*d = p->dirs.v[i];
+		/* Below /sbxrun there is nothing to find out. */
+		if (!str_eq(d->made, d->path))
+			continue;
+		top = missing_top(d, a);
+		if (top)
+			d->made = top;
+	}
+	*ret_dirs = dirs;
+	return 0;
+}

@@ -1,0 +1,95 @@
+/*
+ * Removing a container's cgroups. The usual case is one rmdir a hierarchy. A process that is just
+ * exiting keeps its cgroup busy for a moment, and containers can have made cgroups below theirs, so
+ * EBUSY means: empty the subtree, wait a little, try again.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "cgroup/cgroup.h"
+#include "cgroup/tree.h"
+
+#define REMOVE_US 5000000L
+
+static int leave_remove(int parent_dfd, const char *name, void *arg)
+{
+	(void)arg;
+	if (unlinkat(parent_dfd, name, AT_REMOVEDIR) < 0 && errno != ENOENT && errno != EBUSY)
+		return -1;
+	return 0;
+}
+
+/* Children first, in the subtree below full. What is busy stays for the next try. */
+static void subtree_remove(const char *full)
+{
+	autoclose int dfd = open(full, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (dfd >= 0)
+		(void)cgroup_walk(dfd, NULL, leave_remove, NULL);
+}
+
+static int leaf_remove(const char *full, struct cgroup_waiting *wait, struct error *e)
+{
+	for (;;) {
+		if (rmdir(full) == 0 || errno == ENOENT)
+			return 0;
+		if (errno != EBUSY && errno != ENOTEMPTY)
+			break;
+		subtree_remove(full);
+		if (rmdir(full) == 0 || errno == ENOENT)
+			return 0;
+		if (!cgroup_wait(wait)) {
+			errno = EBUSY;
+			break;
+		}
+	}
+	return err_sys(e, "cgroup: remove %s", full);
+}
+
+/* Parents up to `made` are ours by the record; above it, those that carry a create's mark. */
+static void parents_remove(const struct cgroup_dir *d, char *full)
+{
+	size_t mount_len = strlen(d->mount);
+	size_t made_len = mount_len + strlen(d->made);
+	size_t len = strlen(full);
+	char mark[2];
+
+	for (;;) {
+		while (len > mount_len && full[len] != '/')
+			len--;
+		if (len <= mount_len)
+			return;
+		full[len] = '\0';
+		if (len < made_len && getxattr(full, CGROUP_MARK, mark, sizeof(mark)) < 0)
+			return;
+		if (rmdir(full) < 0 && errno != ENOENT)
+			return;
+	}
+}
+
+int cgroup_remove(const struct cgroup_dirs *d, struct error *e)
+{
+	struct cgroup_waiting wait = {.left_us = REMOVE_US};
+	char full[CGROUP_PATH_SIZE];
+	struct error later;
+	int rc = 0;
+	size_t i;
+
+	for (i = 0; i < d->n; i++) {
+		/* Never a mount point itself, whatever a record says. */
+		if (d->v[i].path[0] != '/' || !d->v[i].path[1] ||
+		    !cgroup_full_path(d->v[i].mount, d->v[i].path, full))
+			continue;
+		if (leaf_remove(full, &wait, rc ? &later : e) < 0)
+			rc = -1;
+		else
+			parents_remove(&d->v[i], full);
+	}
+	return rc;
+}

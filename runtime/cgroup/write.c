@@ -1,0 +1,120 @@
+/*
+ * One value, one write(2): cgroupfs takes a whole setting in a single call. Errors name the field
+ * of the config that the value came from.
+ */
+#include "cgroup/write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+
+/* The file written last; a list of device rules goes into one descriptor. */
+struct target {
+	int fd;
+	const char *file;
+};
+
+static int value_write(struct target *t, int dfd, const char *file, const char *value)
+{
+	size_t len = strlen(value);
+	ssize_t n;
+
+	if (t->fd < 0 || !str_eq(t->file, file)) {
+		fd_close(&t->fd);
+		t->fd = openat(dfd, file, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
+		t->file = file;
+		if (t->fd < 0)
+			return -1;
+	}
+	do
+		n = write(t->fd, value, len);
+	while (n < 0 && errno == EINTR);
+	if (n >= 0 && (size_t)n != len) {
+		errno = EIO;
+		return -1;
+	}
+	return n < 0 ? -1 : 0;
+}
+
+/* 0, or -1 with errno; ENOENT only when no file of the two exists. */
+static int one_write(struct target *t, int dfd, const struct cgroup_write *w)
+{
+	if (value_write(t, dfd, w->file, w->value) == 0)
+		return 0;
+	if (errno == ENOENT && t->fd < 0 && w->alt_file)
+		return value_write(t, dfd, w->alt_file, w->alt_value);
+	return -1;
+}
+
+static void warn_add(char *warning, size_t size, const struct cgroup_write *w)
+{
+	size_t len = strlen(warning);
+
+	snprintf(warning + len, size - len, "%s%s: ignored: %s", len ? "; " : "", w->field,
+		 err_text(errno));
+}
+
+static int write_failed(const struct target *t, const struct cgroup_write *w, char *warning,
+			size_t size, struct error *e)
+{
+	if (w->flags & CGROUP_TOLERATE) {
+		warn_add(warning, size, w);
+		return 0;
+	}
+	if (t->fd < 0 && errno == ENOENT) {
+		if (w->flags & CGROUP_OPTIONAL)
+			return 0;
+		return err_set(e, ERR_HOST, "%s: this kernel has no %s%s%s", w->field, w->file,
+			       w->alt_file ? " and no " : "", w->alt_file ? w->alt_file : "");
+	}
+	return err_sys(e, "%s: write %s to %s", w->field, w->value, w->file);
+}
+
+int cgroup_write_all(const struct cgroup_plan *p, size_t i, int dfd, char *warning, size_t size,
+		     struct error *e)
+{
+	const struct cgroup_write *held = NULL, *w;
+	struct target t = {.fd = -1};
+	int rc = 0;
+	size_t k;
+
+	for (k = 0; rc == 0 && k < p->n_writes; k++) {
+		w = &p->writes[k];
+		if (w->hierarchy != i)
+			continue;
+		if (one_write(&t, dfd, w) < 0) {
+			if ((w->flags & CGROUP_RETRY) && !held && t.fd >= 0) {
+				held = w;
+				continue;
+			}
+			rc = write_failed(&t, w, warning, size, e);
+		}
+		if (rc == 0 && held) {
+			if (one_write(&t, dfd, held) < 0)
+				rc = write_failed(&t, held, warning, size, e);
+			held = NULL;
+		}
+	}
+	if (rc == 0 && held && one_write(&t, dfd, held) < 0)
+		rc = write_failed(&t, held, warning, size, e);
+	fd_close(&t.fd);
+	return rc;
+}
+
+int cgroup_write_parent(const struct cgroup_plan *p, size_t i, int dfd, struct error *e)
+{
+	size_t k;
+
+	for (k = 0; k < p->n_writes; k++) {
+		const struct cgroup_write *w = &p->writes[k];
+
+		if (w->hierarchy == i && (w->flags & CGROUP_PARENTS) &&
+		    fd_write_at(dfd, w->file, w->value) < 0)
+			return err_sys(e, "%s: write %s to %s of a parent", w->field, w->value, w->file);
+	}
+	return 0;
+}

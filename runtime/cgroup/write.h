@@ -1,0 +1,16 @@
+/* Carrying out a plan's writes. For the files of cgroup/ only. */
+#pragma once
+
+#include "plan/cgroup.h"
+
+/* All writes of plan p for its dir number i, whose directory is dfd. warning: of size bytes; what
+ * was tolerated is appended. */
+int cgroup_write_all(const struct cgroup_plan *p, size_t i, int dfd, char *warning, size_t size,
+		     struct error *e);
+
+/* Those that new parents need, into the parent dfd. */
+int cgroup_write_parent(const struct cgroup_plan *p, size_t i, int dfd, struct error *e);
+
+/* cgroup/devices.c: attaches the plan's device program to dfd. */
+int cgroup_devices_attach(const struct cgroup_plan *p, int dfd, char *warning, size_t size,
+			  struct error *e);

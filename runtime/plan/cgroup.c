@@ -1,0 +1,366 @@
+/*
+ * Where a container's cgroups are, and the frame of its plan; the values are in
+ * plan/cgroup_resources.c and plan/cgroup_devices.c. Pure.
+ *
+ * Trust: cgroupsPath comes from config.json. It is cleaned here, and "..", the root cgroup and
+ * names that the kernel would refuse are errors, so the mechanism may join it to a mount point.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "plan/cgroup_build.h"
+
+#define PATH_FIELD "linux.cgroupsPath"
+#define PATH_LONGEST 2048
+
+/* Controllers of the unified tree that were called otherwise in v1. */
+static const char *v2_name(const char *controller)
+{
+	return str_eq(controller, "blkio") ? "io" : controller;
+}
+
+/* A word in a list whose words are split by any of the given characters. */
+static bool list_has(const char *list, const char *word, const char *split)
+{
+	size_t len = strlen(word);
+
+	while (*list) {
+		size_t n = strcspn(list, split);
+
+		if (n == len && memcmp(list, word, len) == 0)
+			return true;
+		list += n + (list[n] != '\0');
+	}
+	return false;
+}
+
+size_t cgroup_build_find(const struct cgroup_build *b, const char *controller)
+{
+	const struct cgroup_hierarchy *h;
+	size_t i;
+
+	for (i = 0; i < b->host->n; i++) {
+		h = &b->host->v[i];
+		if (h->unified ? list_has(h->v2_controllers, v2_name(controller), " ") :
+				 list_has(h->controllers, controller, ","))
+			return i;
+	}
+	return CGROUP_NO_DIR;
+}
+
+int cgroup_build_need(struct cgroup_build *b, const char *controller, const char *field,
+		      size_t *ret_dir)
+{
+	size_t i = cgroup_build_find(b, controller);
+	const char *name = v2_name(controller);
+
+	if (i == CGROUP_NO_DIR)
+		return err_set(b->e, ERR_HOST, "%s: this host has no %s cgroup controller", field,
+			       b->host->mode == CGROUP_V2 ? name : controller);
+	if (b->host->v[i].unified && !list_has(b->p->v2_need, arena_printf(b->a, "+%s", name), " "))
+		b->p->v2_need = arena_printf(b->a, "%s%s+%s", b->p->v2_need,
+					     *b->p->v2_need ? " " : "", name);
+	*ret_dir = i;
+	return 0;
+}
+
+struct cgroup_write *cgroup_build_put(struct cgroup_build *b, size_t dir, const char *field,
+				      const char *file, const char *fmt, ...)
+{
+	struct cgroup_plan *p = b->p;
+	struct cgroup_write *w;
+	char value[4096];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(value, sizeof(value), fmt, ap);
+	va_end(ap);
+	p->writes = arena_grow(b->a, p->writes, &b->cap, p->n_writes + 1, sizeof(*p->writes));
+	w = &p->writes[p->n_writes++];
+	*w = (struct cgroup_write){
+		.hierarchy = dir,
+		.file = file,
+		.value = arena_strdup(b->a, value),
+		.field = field,
+	};
+	return w;
+}
+
+/* One component of a path, as cgroupfs takes it. */
+static int component_check(const char *s, size_t len, struct error *e)
+{
+	size_t i;
+
+	if (len == 2 && s[0] == '.' && s[1] == '.')
+		return err_set(e, ERR_CONFIG, PATH_FIELD ": \"..\" is not allowed in it");
+	if (len > 255)
+		return err_set(e, ERR_CONFIG, PATH_FIELD ": a name in it is longer than 255 bytes");
+	for (i = 0; i < len; i++)
+		if ((unsigned char)s[i] < 0x20 || s[i] == 0x7f)
+			return err_set(e, ERR_CONFIG, PATH_FIELD ": control character in it");
+	return 0;
+}
+
+/* systemd's form: no slash and two colons ("system.slice:docker:ID"). */
+static bool is_systemd_form(const char *s)
+{
+	const char *colon = strchr(s, ':');
+
+	return colon && strchr(colon + 1, ':') && !strchr(s, '/');
+}
+
+int cgroup_plan_path(const char *cgroups_path, const char *id, struct arena *a, char **ret_path,
+		     struct error *e)
+{
+	const char *s = cgroups_path && *cgroups_path ? cgroups_path : id;
+	char *path, *end;
+	size_t len;
+
+	if (is_systemd_form(s))
+		return err_set(e, ERR_CONFIG,
+			       PATH_FIELD ": \"%s\" is the form of the systemd cgroup driver", s);
+	if (strlen(s) > PATH_LONGEST)
+		return err_set(e, ERR_CONFIG, PATH_FIELD ": longer than %d bytes", PATH_LONGEST);
+	path = arena_array(a, strlen(CGROUP_PARENT) + strlen(s) + 2, char);
+	end = path;
+	if (*s != '/')
+		end = stpcpy(end, CGROUP_PARENT);
+	for (; *s; s += len + (s[len] == '/')) {
+		len = strcspn(s, "/");
+		if (len == 0 || (len == 1 && *s == '.'))
+			continue;
+		if (component_check(s, len, e) < 0)
+			return -1;
+		*end++ = '/';
+		memcpy(end, s, len);
+		end += len;
+	}
+	*end = '\0';
+	if (!*path || str_eq(path, CGROUP_PARENT))
+		return err_set(e, ERR_CONFIG, PATH_FIELD ": \"%s\" is a cgroup that is not the container's",
+			       cgroups_path ? cgroups_path : id);
+	*ret_path = path;
+	return 0;
+}
+
+/* Parents below /sbxrun are ours whoever made them; of others only the mechanism can tell. */
+static char *topmost_ours(const char *base, char *path, struct arena *a)
+{
+	const char *rest = str_after(path, base);
+
+	rest = rest ? str_after(rest, CGROUP_PARENT) : NULL;
+	return rest && *rest == '/' ? arena_printf(a, "%s" CGROUP_PARENT, base) : path;
+}
+
+/* A path that already is in the delegated subtree is meant as it stands. */
+static char *path_below(const char *base, const char *path, struct arena *a)
+{
+	const char *rest = str_after(path, base);
+
+	if (*base && rest && *rest == '/')
+		return arena_strdup(a, path);
+	return arena_printf(a, "%s%s", base, path);
+}
+
+static void dirs_make(struct cgroup_build *b)
+{
+	struct cgroup_dirs *d = &b->p->dirs;
+	size_t i;
+
+	d->n = b->host->n;
+	d->v = arena_array(b->a, d->n, struct cgroup_dir);
+	for (i = 0; i < d->n; i++) {
+		const struct cgroup_hierarchy *h = &b->host->v[i];
+		const char *base = h->base ? h->base : "";
+
+		d->v[i].mount = h->mount;
+		d->v[i].path = path_below(base, b->p->path, b->a);
+		d->v[i].made = topmost_ours(base, d->v[i].path, b->a);
+		d->v[i].unified = h->unified;
+		d->v[i].freezer = !h->unified && list_has(h->controllers, "freezer", ",");
+	}
+}
+
+/* On a v2 host the controllers that nothing asks for are switched on too: engines read their
+ * statistics. In hybrid layouts only what is asked for: the root's setting outlives us. */
+static void v2_want(struct cgroup_build *b)
+{
+	const struct cgroup_hierarchy *h = &b->host->v[b->host->n - 1];
+	const char *s;
+	size_t len;
+
+	if (b->host->mode != CGROUP_V2)
+		return;
+	for (s = h->v2_controllers; *s; s += len + (s[len] == ' ')) {
+		const char *word;
+
+		len = strcspn(s, " ");
+		word = arena_printf(b->a, "+%.*s", (int)len, s);
+		if (len && !list_has(b->p->v2_need, word, " "))
+			b->p->v2_want = arena_printf(b->a, "%s%s%s", b->p->v2_want,
+						     *b->p->v2_want ? " " : "", word);
+	}
+}
+
+static bool has_own_cgroup_namespace(const struct oci_linux *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->namespaces.n; i++)
+		if (l->namespaces.v[i].type == OCI_NS_CGROUP)
+			return !l->namespaces.v[i].path || !*l->namespaces.v[i].path;
+	return false;
+}
+
+static bool has_writable_cgroup_mount(const struct oci_config *c)
+{
+	size_t i, j;
+
+	for (i = 0; i < c->mounts.n; i++) {
+		const struct oci_mount *m = &c->mounts.v[i];
+		bool ro = false;
+
+		if (!m->type || (!str_eq(m->type, "cgroup") && !str_eq(m->type, "cgroup2")))
+			continue;
+		for (j = 0; j < m->options.n; j++)
+			if (str_eq(m->options.v[j], "ro"))
+				ro = true;
+			else if (str_eq(m->options.v[j], "rw"))
+				ro = false;
+		if (!ro)
+			return true;
+	}
+	return false;
+}
+
+/* The host's id for an id in the container; false when it has none. */
+static bool id_on_host(const struct oci_id_maps *maps, uint32_t id, uint32_t *ret)
+{
+	size_t i;
+
+	if (!maps->n) {
+		*ret = id;
+		return true;
+	}
+	for (i = 0; i < maps->n; i++) {
+		const struct oci_id_map *m = &maps->v[i];
+
+		if (id >= m->container_id && id - m->container_id < m->size) {
+			*ret = m->host_id + (id - m->container_id);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The spec's condition for giving the container its cgroup, and no other. */
+static void ownership(struct cgroup_build *b, const struct oci_config *c, bool rootless)
+{
+	b->p->chown = b->host->mode == CGROUP_V2 && !rootless && c->process.set &&
+		      has_own_cgroup_namespace(&c->linux_) && has_writable_cgroup_mount(c) &&
+		      id_on_host(&c->linux_.uid_mappings, c->process.user.uid, &b->p->owner_uid);
+}
+
+/* The first limit that the config asks for, devices aside, or NULL. */
+static const char *first_limit(const struct oci_resources *r)
+{
+	const struct oci_memory *m = &r->memory;
+	const struct oci_cpu *c = &r->cpu;
+	const struct {
+		bool asked;
+		const char *field;
+	} limits[] = {
+		{m->limit.set && m->limit.v > 0, "memory.limit"},
+		{m->reservation.set && m->reservation.v > 0, "memory.reservation"},
+		{m->swap.set && m->swap.v > 0, "memory.swap"},
+		{m->kernel.set && m->kernel.v > 0, "memory.kernel"},
+		{m->kernel_tcp.set && m->kernel_tcp.v > 0, "memory.kernelTCP"},
+		{m->swappiness.set, "memory.swappiness"},
+		{m->disable_oom_killer, "memory.disableOOMKiller"},
+		{c->shares.set && c->shares.v, "cpu.shares"},
+		{c->quota.set && c->quota.v > 0, "cpu.quota"},
+		{c->burst.set && c->burst.v, "cpu.burst"},
+		{c->realtime_runtime.set && c->realtime_runtime.v, "cpu.realtimeRuntime"},
+		{c->realtime_period.set && c->realtime_period.v, "cpu.realtimePeriod"},
+		{c->cpus && *c->cpus, "cpu.cpus"},
+		{c->mems && *c->mems, "cpu.mems"},
+		{c->idle.set && c->idle.v, "cpu.idle"},
+		{r->pids_limit.set && r->pids_limit.v >= 0, "pids.limit"},
+		{r->block_io.weight.set && r->block_io.weight.v, "blockIO.weight"},
+		{r->block_io.leaf_weight.set && r->block_io.leaf_weight.v, "blockIO.leafWeight"},
+		{r->block_io.weight_device.n, "blockIO.weightDevice"},
+		{r->block_io.throttle_read_bps.n, "blockIO.throttleReadBpsDevice"},
+		{r->block_io.throttle_write_bps.n, "blockIO.throttleWriteBpsDevice"},
+		{r->block_io.throttle_read_iops.n, "blockIO.throttleReadIOPSDevice"},
+		{r->block_io.throttle_write_iops.n, "blockIO.throttleWriteIOPSDevice"},
+		{r->hugepage_limits.n, "hugepageLimits"},
+		{r->network.class_id.set && r->network.class_id.v, "network.classID"},
+		{r->network.priorities.n, "network.priorities"},
+		{r->rdma.n, "rdma"},
+		{r->unified.n, "unified"},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(limits); i++)
+		if (limits[i].asked)
+			return limits[i].field;
+	return NULL;
+}
+
+/* Why this caller gets no cgroups, or NULL. */
+static const char *skip_reason(const struct cgroup_host *host, bool rootless)
+{
+	size_t i;
+
+	if (host->mode == CGROUP_NONE)
+		return "no cgroup hierarchy is mounted";
+	if (!rootless)
+		return NULL;
+	if (host->mode != CGROUP_V2)
+		return "an ordinary user has no cgroups of cgroup v1";
+	for (i = 0; i < host->n; i++)
+		if (!host->v[i].base)
+			return "no cgroup is delegated to this user";
+	return NULL;
+}
+
+int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cgroup_host *host,
+		     bool rootless, struct arena *a, struct cgroup_plan *ret, struct error *e)
+{
+	struct cgroup_plan plan = {
+		.devices_dir = CGROUP_NO_DIR,
+		.cpuset_dir = CGROUP_NO_DIR,
+		.v2_need = "",
+		.v2_want = "",
+	};
+	struct cgroup_build b = {.host = host, .a = a, .p = &plan, .e = e};
+	const struct oci_resources *r = &c->linux_.resources;
+	const char *limit = first_limit(r);
+	char *path;
+
+	if (cgroup_plan_path(c->linux_.cgroups_path, id, a, &path, e) < 0)
+		return -1;
+	plan.skipped_reason = skip_reason(host, rootless);
+	if (plan.skipped_reason) {
+		if (limit)
+			return err_set(e, ERR_HOST, "linux.resources.%s: no cgroups here: %s", limit,
+				       plan.skipped_reason);
+		*ret = plan;
+		return 0;
+	}
+	plan.path = path;
+	dirs_make(&b);
+	plan.cpuset_dir = cgroup_build_find(&b, "cpuset");
+	if (plan.cpuset_dir != CGROUP_NO_DIR && host->v[plan.cpuset_dir].unified)
+		plan.cpuset_dir = CGROUP_NO_DIR;
+	if (cgroup_build_devices(&b, r) < 0 || cgroup_build_resources(&b, r) < 0)
+		return -1;
+	if (rootless)
+		plan.devices_asked = false; /* no CAP_BPF; device nodes can't be made either */
+	v2_want(&b);
+	ownership(&b, c, rootless);
+	*ret = plan;
+	return 0;
+}
