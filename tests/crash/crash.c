@@ -355,7 +355,7 @@ static bool count(struct crash *c, const struct verb *v, struct trace_result *re
 		    ret->hung ? ", hung" : "", log_text(c));
 	clean = remove_and_look(c, &l) == 0 && leak_none(&l);
 	if (!clean) {
-		printf("not ok crash-%s%s: not clean without a kill", c->opt.tag, v->name);
+		printf("not ok crash %s%s: not clean without a kill", c->opt.tag, v->name);
 		print_leaks(&l);
 		putchar('\n');
 	}
@@ -395,10 +395,10 @@ static bool report(const struct crash *c, const struct verb *v, const char *who,
 		line = more;
 	}
 	if (good)
-		printf("# %s; hung %lu, not reached %lu\nok crash-%s%s-%s\n", line, t->hung,
+		printf("# %s; hung %lu, not reached %lu\nok crash %s%s-%s\n", line, t->hung,
 		       t->missed, c->opt.tag, v->name, who);
 	else
-		printf("not ok crash-%s%s-%s: %s; hung %lu, not reached %lu\n", c->opt.tag, v->name,
+		printf("not ok crash %s%s-%s: %s; hung %lu, not reached %lu\n", c->opt.tag, v->name,
 		       who, line, t->hung, t->missed);
 	fflush(stdout);
 	free(line);

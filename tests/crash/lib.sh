@@ -129,7 +129,7 @@ crash_run() {
 	TMPDIR=$crash_work ${view[@]+"${view[@]}"} "$crash_work/crash" --runtime "$crash_runtime" --bundle "$bundle" \
 		--watch "$crash_work/rootfs" "$@" 2>"$crash_work/err" || rc=$?
 	if [ $rc -gt 1 ]; then
-		echo "not ok crash-points: $(tr '\n' ' ' <"$crash_work/err")"
+		echo "not ok crash points: $(tr '\n' ' ' <"$crash_work/err")"
 	else
 		cat "$crash_work/err" >&2
 	fi

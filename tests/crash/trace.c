@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,6 +41,7 @@ struct task {
 	pid_t tid;
 	pid_t tgid;
 	size_t proc;
+	bool inside; /* a system call; kept for kernels that can't tell */
 };
 
 struct trace {
@@ -103,6 +105,7 @@ static struct task *task_add(struct trace *t, pid_t tid)
 	k->tid = tid;
 	k->tgid = tgid_of(tid);
 	k->proc = proc_of(t, k->tgid);
+	k->inside = false;
 	return k;
 }
 
@@ -131,19 +134,38 @@ static bool is_payload(const struct trace *t, pid_t tid)
 	return yes;
 }
 
-/* Counts a system call's entry; true when this is where the victim has to die. */
-static bool count_call(struct trace *t, const struct task *k)
+/*
+ * Says whether a syscall-stop is an entry, and of which call. User-mode Linux lacks
+ * PTRACE_GET_SYSCALL_INFO: there entries and exits alternate.
+ */
+static bool is_entry(struct task *k, long *ret_nr)
 {
 	struct __ptrace_syscall_info si;
-	unsigned long n;
 
-	if (pt(PTRACE_GET_SYSCALL_INFO, k->tid, sizeof(si), (uintptr_t)&si) < 0 ||
-	    si.op != PTRACE_SYSCALL_INFO_ENTRY)
+	k->inside = !k->inside;
+	if (pt(PTRACE_GET_SYSCALL_INFO, k->tid, sizeof(si), (uintptr_t)&si) >= 0) {
+		*ret_nr = (long)si.entry.nr;
+		return si.op == PTRACE_SYSCALL_INFO_ENTRY;
+	}
+	*ret_nr = -1;
+#ifdef __x86_64__
+	*ret_nr = pt(PTRACE_PEEKUSER, k->tid, offsetof(struct user, regs.orig_rax), 0);
+#endif
+	return k->inside;
+}
+
+/* Counts a system call's entry; true when this is where the victim has to die. */
+static bool count_call(struct trace *t, struct task *k)
+{
+	unsigned long n;
+	long nr;
+
+	if (!is_entry(k, &nr))
 		return false;
 	n = ++t->res->calls[k->proc];
 	if (t->spec->victim < 0 || (size_t)t->spec->victim != k->proc || t->spec->at != n)
 		return false;
-	t->res->nr = (long)si.entry.nr;
+	t->res->nr = nr;
 	t->res->reached = true;
 	return true;
 }
@@ -180,6 +202,8 @@ static void on_stop(struct trace *t, pid_t tid, int status)
 		let_go(t, tid, is_signal ? sig : 0);
 		return;
 	}
+	if (event == PTRACE_EVENT_EXEC)
+		k->inside = true;
 	if (event == PTRACE_EVENT_EXEC && tid != t->main && is_payload(t, tid)) {
 		let_go(t, tid, 0);
 		return;
