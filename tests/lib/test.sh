@@ -461,7 +461,7 @@ run_one() {
 	body "$name" </dev/null >"$T.log" 2>&1 &
 	BODY_PID=$!
 	set +m
-	trap 'clean_up; exit 130' TERM INT HUP
+	trap 'trap "" TERM INT HUP; clean_up; rm -rf --one-file-system "${SBXT_WORK:?}/$P"*; exit 130' TERM INT HUP
 	wait_for_body
 	clean_up
 	trap - TERM INT HUP
