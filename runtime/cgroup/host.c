@@ -175,7 +175,8 @@ static char *base_find(const struct cgroup_hierarchy *h, struct arena *a)
 	const char *own = h->own;
 	char *parent, *slash;
 
-	if (faccessat(AT_FDCWD, h->mount, W_OK, AT_EACCESS) == 0)
+	/* Root on v1: what may be in the way (a read-only mount) shows when it is tried. */
+	if ((!h->unified && geteuid() == 0) || faccessat(AT_FDCWD, h->mount, W_OK, AT_EACCESS) == 0)
 		return arena_strdup(a, "");
 	if (!h->unified || str_eq(own, "/"))
 		return NULL;

@@ -20,7 +20,7 @@
 #include "cgroup/write.h"
 
 #define MKDIR_TRIES 64
-#define LIST_SIZE 4096
+#define LIST_SIZE 1024 /* a list of cpus or memory nodes */
 
 /* One hierarchy's directory while it is made. Prefixes of full are its parents. */
 struct making {
@@ -31,6 +31,7 @@ struct making {
 	size_t mount_len;
 	size_t len;	 /* of full */
 	size_t made_len; /* of the topmost directory that we made; 0: none */
+	bool mark;	 /* new parents get CGROUP_MARK */
 	int dfd;
 };
 
@@ -54,7 +55,7 @@ static int prefix_mkdir(struct making *m, size_t len)
 	m->full[len] = '\0';
 	rc = mkdir(m->full, 0755);
 	/* A mark for whoever removes the last container below a parent that another one made. */
-	if (rc == 0 && len < m->len)
+	if (rc == 0 && len < m->len && m->mark)
 		(void)!setxattr(m->full, CGROUP_MARK, "1", 1, 0);
 	m->full[len] = saved;
 	return rc;
@@ -90,77 +91,91 @@ static int mkdir_down(struct making *m)
 	return 0;
 }
 
-/* The leaf. 0: made; 1: it was there. */
-static int leaf_mkdir(struct making *m, struct error *e)
+/* The leaf. 0: made; 1: it was there. *parents: begin with them, as the hierarchy before had to. */
+static int leaf_mkdir(struct making *m, bool *parents, struct error *e)
 {
 	int tries;
 
 	for (tries = 0; tries < MKDIR_TRIES; tries++) {
-		if (prefix_mkdir(m, m->len) == 0) {
-			if (!m->made_len)
-				m->made_len = m->len;
+		m->made_len = *parents ? 0 : m->len;
+		if ((*parents ? mkdir_down(m) : prefix_mkdir(m, m->len)) == 0)
 			return 0;
-		}
-		if (errno == ENOENT) {
+		if (!*parents)
 			m->made_len = 0;
-			if (mkdir_down(m) == 0)
-				return 0;
-		}
 		if (errno == EEXIST)
 			return 1;
 		if (errno != ENOENT)
 			break;
+		*parents = true;
 	}
 	return err_sys(e, "mkdir %s", m->full);
 }
 
+static const struct {
+	const char *file;
+	const char *field;
+} cpuset_files[] = {
+	{"cpuset.cpus", "linux.resources.cpu.cpus"},
+	{"cpuset.mems", "linux.resources.cpu.mems"},
+};
+#define CPUSET_FILES ARRAY_SIZE(cpuset_files)
+
 /*
- * A cpuset without cpus or memory nodes takes no process (ENOSPC). Reads the value of the prefix
- * into text; an empty one is filled from its parent first. Another create may do the same at the
- * same time, with the same value.
+ * A cpuset without cpus or memory nodes takes no process (ENOSPC). Gets the values of the prefix;
+ * empty ones are filled from its parent first. Another create may do the same at the same time,
+ * with the same values.
  */
-static int cpuset_fill(struct making *m, size_t len, const char *file, char text[LIST_SIZE])
+static int cpuset_fill(struct making *m, size_t len, char text[CPUSET_FILES][LIST_SIZE])
 {
 	autoclose int dfd = prefix_open(m, len);
-	bool made = m->made_len && len >= m->made_len;
+	char parent[CPUSET_FILES][LIST_SIZE];
+	bool full = true;
+	size_t k;
 
 	if (dfd < 0)
 		return -1;
-	if (!made && fd_read_at(dfd, file, text, LIST_SIZE) < 0)
-		return -1;
-	if (!made && *text)
+	for (k = 0; k < CPUSET_FILES; k++) {
+		text[k][0] = '\0';
+		if (!(m->made_len && len >= m->made_len) &&
+		    fd_read_at(dfd, cpuset_files[k].file, text[k], LIST_SIZE) < 0)
+			return -1;
+		full = full && text[k][0];
+	}
+	if (full)
 		return 0;
 	if (len == m->mount_len) {
 		errno = ENOSPC;
 		return -1;
 	}
-	if (cpuset_fill(m, prefix_up(m, len), file, text) < 0)
+	if (cpuset_fill(m, prefix_up(m, len), parent) < 0)
 		return -1;
-	return fd_write_at(dfd, file, text);
-}
-
-static int cpuset_one(struct making *m, const char *file, const char *asked, const char *field,
-		      struct error *e)
-{
-	char text[LIST_SIZE];
-
-	if (!asked) {
-		if (cpuset_fill(m, m->len, file, text) < 0)
-			return err_sys(e, "fill %s of %s", file, m->full);
-		return 0;
+	for (k = 0; k < CPUSET_FILES; k++) {
+		if (text[k][0])
+			continue;
+		memcpy(text[k], parent[k], LIST_SIZE);
+		if (fd_write_at(dfd, cpuset_files[k].file, text[k]) < 0)
+			return -1;
 	}
-	if (cpuset_fill(m, prefix_up(m, m->len), file, text) < 0)
-		return err_sys(e, "fill %s of the parents of %s", file, m->full);
-	if (fd_write_at(m->dfd, file, asked) < 0)
-		return err_sys(e, "%s: write %s to %s", field, asked, file);
 	return 0;
 }
 
-static int cpuset_settle(struct making *m, struct error *e)
+/* The leaf: what the config asks for, else the parent's. */
+static int cpuset_settle(struct making *m, bool existed, struct error *e)
 {
-	if (cpuset_one(m, "cpuset.cpus", m->p->cpus, "linux.resources.cpu.cpus", e) < 0)
-		return -1;
-	return cpuset_one(m, "cpuset.mems", m->p->mems, "linux.resources.cpu.mems", e);
+	const char *const asked[CPUSET_FILES] = {m->p->cpus, m->p->mems};
+	char text[CPUSET_FILES][LIST_SIZE];
+	size_t k;
+
+	if (cpuset_fill(m, existed ? m->len : prefix_up(m, m->len), text) < 0)
+		return err_sys(e, "fill the cpuset %s", m->full);
+	for (k = 0; k < CPUSET_FILES; k++) {
+		if (existed && !asked[k])
+			continue;
+		if (fd_write_at(m->dfd, cpuset_files[k].file, asked[k] ? asked[k] : text[k]) < 0)
+			return err_sys(e, "%s: write %s to %s", cpuset_files[k].field,
+				       asked[k] ? asked[k] : text[k], cpuset_files[k].file);
+	}
+	return 0;
 }
 
 /* Appends the words of `words` ("+a +b") that `have` ("a b") lacks. */
@@ -236,7 +251,7 @@ static int parents_settle(struct making *m, struct error *e)
 {
 	size_t len;
 
-	if (!m->made_len)
+	if (!m->made_len || !cgroup_write_has_parents(m->p, m->i))
 		return 0;
 	for (len = m->made_len; len < m->len; len = prefix_next(m, len)) {
 		autoclose int dfd = prefix_open(m, len);
@@ -296,12 +311,13 @@ static int owner_set(struct making *m, struct error *e)
 	return 0;
 }
 
-static int hierarchy_settle(struct making *m, struct cgroup_handle *h, struct error *e)
+static int hierarchy_settle(struct making *m, bool existed, struct cgroup_handle *h,
+			    struct error *e)
 {
 	if (m->d->unified) {
 		if (controllers_settle(m, e) < 0)
 			return -1;
-	} else if (m->i == m->p->cpuset_dir && cpuset_settle(m, e) < 0) {
+	} else if (m->i == m->p->cpuset_dir && cpuset_settle(m, existed, e) < 0) {
 		return -1;
 	}
 	if (parents_settle(m, e) < 0)
@@ -345,11 +361,12 @@ static void hierarchy_undo(struct making *m)
 	}
 }
 
-static int hierarchy_make(struct making *m, struct cgroup_handle *h, struct error *e)
+static int hierarchy_make(struct making *m, bool *parents, struct cgroup_handle *h,
+			  struct error *e)
 {
 	int existed;
 
-	existed = leaf_mkdir(m, e);
+	existed = leaf_mkdir(m, parents, e);
 	if (existed < 0)
 		return -1;
 	/* clone3 and bpf want more than O_PATH of the unified one on some kernels */
@@ -358,7 +375,7 @@ static int hierarchy_make(struct making *m, struct cgroup_handle *h, struct erro
 		return err_sys(e, "open %s", m->full);
 	if (existed && existing_check(m, e) < 0)
 		return -1;
-	if (frozen_check(m, e) < 0 || hierarchy_settle(m, h, e) < 0)
+	if (frozen_check(m, e) < 0 || hierarchy_settle(m, existed, h, e) < 0)
 		return -1;
 	return join_open(m, h, e);
 }
@@ -370,6 +387,7 @@ static int making_init(struct making *m, const struct cgroup_plan *p, size_t i, 
 	m->d = &p->dirs.v[i];
 	m->dfd = -1;
 	m->made_len = 0;
+	m->mark = str_eq(m->d->made, m->d->path);
 	if (!cgroup_full_path(m->d->mount, m->d->path, m->full))
 		return err_set(e, ERR_CONFIG, "linux.cgroupsPath: too long");
 	m->mount_len = strlen(m->d->mount);
@@ -381,6 +399,7 @@ int cgroup_make(const struct cgroup_plan *p, struct cgroup_handle *ret_handle, s
 {
 	size_t made_len[CGROUP_MAX] = {0};
 	struct cgroup_handle h = CGROUP_HANDLE_NONE;
+	bool parents = false;
 	struct making m;
 	size_t i = 0;
 
@@ -390,7 +409,7 @@ int cgroup_make(const struct cgroup_plan *p, struct cgroup_handle *ret_handle, s
 		int rc = making_init(&m, p, i, e);
 
 		if (rc == 0)
-			rc = hierarchy_make(&m, &h, e);
+			rc = hierarchy_make(&m, &parents, &h, e);
 		fd_close(&m.dfd);
 		made_len[i] = m.made_len;
 		if (rc < 0)

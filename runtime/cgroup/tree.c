@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/fd.h"
@@ -43,9 +44,13 @@ static char *children_list(int dfd)
 	char *names = NULL, *grown;
 	struct dirent *entry;
 	size_t len = 0, add;
+	struct stat st;
 	DIR *dir;
 	int fd;
 
+	/* cgroupfs counts subdirectories in the links: two means none */
+	if (fstat(dfd, &st) == 0 && st.st_nlink == 2)
+		return calloc(1, 1);
 	fd = openat(dfd, ".", DIR_FLAGS);
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {

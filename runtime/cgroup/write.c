@@ -105,6 +105,16 @@ int cgroup_write_all(const struct cgroup_plan *p, size_t i, int dfd, char *warni
 	return rc;
 }
 
+bool cgroup_write_has_parents(const struct cgroup_plan *p, size_t i)
+{
+	size_t k;
+
+	for (k = 0; k < p->n_writes; k++)
+		if (p->writes[k].hierarchy == i && (p->writes[k].flags & CGROUP_PARENTS))
+			return true;
+	return false;
+}
+
 int cgroup_write_parent(const struct cgroup_plan *p, size_t i, int dfd, struct error *e)
 {
 	size_t k;

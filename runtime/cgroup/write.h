@@ -8,7 +8,8 @@
 int cgroup_write_all(const struct cgroup_plan *p, size_t i, int dfd, char *warning, size_t size,
 		     struct error *e);
 
-/* Those that new parents need, into the parent dfd. */
+/* Are there any that new parents need? They are written into the parent dfd. */
+bool cgroup_write_has_parents(const struct cgroup_plan *p, size_t i);
 int cgroup_write_parent(const struct cgroup_plan *p, size_t i, int dfd, struct error *e);
 
 /* cgroup/devices.c: attaches the plan's device program to dfd. */
