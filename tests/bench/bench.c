@@ -7,7 +7,8 @@
  * JOBS is a text file. `job NAME PID` begins a job of the contestant NAME in PID's mount namespace
  * (0: ours); `step LABEL ARGV…` is a command of it, timed under LABEL; `undo ARGV…` runs only when
  * a step fails. A step may hold @ID@, new for each run of the job. The table has a block for each
- * label, with ratios to the contestants named by --against.
+ * label, with ratios to the contestants named by --against. `many COUNT WIDTH ARGV…` adds to a last
+ * block: COUNT runs of a command, WIDTH at a time, as runs a second.
  *
  * Why a program: ru_maxrss of a child starts at the size of whoever made it, so a shell or an
  * interpreter would hide a small runtime. This one is linked statically, keeps its memory small and
@@ -18,14 +19,14 @@
  * container uses after `create` has returned is not in it.
  */
 #define _GNU_SOURCE
+#include "bench.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,49 +35,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { JOBS = 64, STEPS = 8, WORDS = 24, ROWS = 256, RUNS = 2000, AGAINST = 4, LABELS = 64 };
-
-struct step {
-	const char *label; /* NULL: undo */
-	char *argv[WORDS + 1];
-	size_t row;
-};
-
-struct job {
-	const char *name;
-	int ns_fd;
-	bool broken; /* failed in the warm-up: left out */
-	struct step step[STEPS];
-	size_t nsteps;
-};
-
-/* The samples of one contestant under one label. */
-struct row {
-	const char *name;
-	const char *label;
-	size_t n;
-	size_t failed;
-	double *wall; /* ms */
-	double cpu;   /* ms, sum */
-	long rss;     /* KB, maximum */
-};
-
-struct bench {
-	struct job job[JOBS];
-	size_t njobs;
-	struct row row[ROWS];
-	size_t nrows;
-	const char *against[AGAINST];
-	size_t nagainst;
-	unsigned long runs;
-	unsigned long gap_ms;
-	uint64_t seed;
-	int log_fd;
-	int null_fd;
-	unsigned serial;
-	long own_rss; /* KB, when the first job starts */
-};
 
 static volatile sig_atomic_t stop_asked;
 
@@ -87,9 +45,7 @@ static void on_signal(int sig)
 	stop_asked = 1;
 }
 
-static void die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
-
-static void die(const char *fmt, ...)
+void die(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -100,15 +56,6 @@ static void die(const char *fmt, ...)
 	va_end(ap);
 	fputc('\n', stderr);
 	exit(2);
-}
-
-static char *copy(const char *s)
-{
-	char *c = strdup(s);
-
-	if (!c)
-		die("out of memory");
-	return c;
 }
 
 static double now_ms(void)
@@ -143,93 +90,6 @@ static uint64_t next_random(struct bench *b)
 	return b->seed * 2685821657736338717ULL;
 }
 
-static size_t row_find(struct bench *b, const char *name, const char *label)
-{
-	struct row *r;
-
-	for (size_t i = 0; i < b->nrows; i++)
-		if (strcmp(b->row[i].name, name) == 0 && strcmp(b->row[i].label, label) == 0)
-			return i;
-	if (b->nrows == ROWS)
-		die("more than %d rows", ROWS);
-	r = &b->row[b->nrows];
-	r->name = name;
-	r->label = label;
-	r->wall = calloc(b->runs, sizeof(*r->wall));
-	if (!r->wall)
-		die("out of memory");
-	return b->nrows++;
-}
-
-static void add_job(struct bench *b, char **save)
-{
-	const char *name = strtok_r(NULL, " \t\n", save), *pid = strtok_r(NULL, " \t\n", save);
-	struct job *j = &b->job[b->njobs];
-	char path[64];
-
-	if (!name || !pid || b->njobs == JOBS)
-		die("job wants a name and a pid, at most %d times", JOBS);
-	j->name = copy(name);
-	j->ns_fd = -1;
-	b->njobs++;
-	if (strcmp(pid, "0") == 0)
-		return;
-	snprintf(path, sizeof(path), "/proc/%s/ns/mnt", pid);
-	j->ns_fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (j->ns_fd < 0)
-		die("%s: %s", path, strerror(errno));
-}
-
-static void add_step(struct bench *b, char **save, bool undo)
-{
-	struct job *j = &b->job[b->njobs - 1];
-	struct step *s = &j->step[j->nsteps];
-	const char *word;
-	size_t n = 0;
-
-	if (b->njobs == 0 || j->nsteps == STEPS)
-		die("a step without a job, or more than %d of them", STEPS);
-	if (!undo) {
-		word = strtok_r(NULL, " \t\n", save);
-		if (!word)
-			die("a step without a label");
-		s->label = copy(word);
-		s->row = row_find(b, j->name, s->label);
-	}
-	while ((word = strtok_r(NULL, " \t\n", save))) {
-		if (n == WORDS)
-			die("more than %d words", WORDS);
-		s->argv[n++] = copy(word);
-	}
-	if (n == 0)
-		die("a step without a command");
-	j->nsteps++;
-}
-
-static void jobs_read(struct bench *b, const char *path)
-{
-	FILE *f = fopen(path, "re");
-	char line[4096];
-
-	if (!f)
-		die("%s: %s", path, strerror(errno));
-	while (fgets(line, sizeof(line), f)) {
-		char *save = NULL, *word = strtok_r(line, " \t\n", &save);
-
-		if (!word || *word == '#')
-			continue;
-		if (strcmp(word, "job") == 0)
-			add_job(b, &save);
-		else if (strcmp(word, "step") == 0)
-			add_step(b, &save, false);
-		else if (strcmp(word, "undo") == 0)
-			add_step(b, &save, true);
-		else
-			die("%s: %s is none of job, step, undo", path, word);
-	}
-	fclose(f);
-}
-
 /*
  * Starts argv like posix_spawn does (the child borrows our memory until its execve), and moves it
  * into its mount namespace on the way, which posix_spawn can't.
@@ -248,6 +108,17 @@ static pid_t spawn(const struct bench *b, int ns_fd, char *const *argv, int out_
 	_exit(127);
 }
 
+static void fill_id(char **argv, char *const *from, char *id)
+{
+	for (size_t i = 0; i <= WORDS; i++)
+		argv[i] = from[i] && strcmp(from[i], "@ID@") == 0 ? id : from[i];
+}
+
+static void new_id(struct bench *b, char *id, size_t size)
+{
+	snprintf(id, size, "bench-%d-%u", getpid(), ++b->serial);
+}
+
 /* Runs one step; true if it succeeded. */
 static bool step_run(struct bench *b, const struct job *j, const struct step *s, char *id,
 		     bool timed)
@@ -259,8 +130,7 @@ static bool step_run(struct bench *b, const struct job *j, const struct step *s,
 	int status;
 	pid_t pid;
 
-	for (size_t i = 0; i <= WORDS; i++)
-		argv[i] = s->argv[i] && strcmp(s->argv[i], "@ID@") == 0 ? id : s->argv[i];
+	fill_id(argv, s->argv, id);
 	t0 = now_ms();
 	pid = spawn(b, j->ns_fd, argv, timed ? b->null_fd : b->log_fd);
 	if (pid < 0)
@@ -288,7 +158,7 @@ static bool job_run(struct bench *b, struct job *j, bool timed)
 	bool good = true;
 	char id[64];
 
-	snprintf(id, sizeof(id), "bench-%d-%u", getpid(), ++b->serial);
+	new_id(b, id, sizeof(id));
 	for (size_t i = 0; i < j->nsteps; i++) {
 		if ((j->step[i].label != NULL) != good)
 			continue;
@@ -296,6 +166,48 @@ static bool job_run(struct bench *b, struct job *j, bool timed)
 		gap(b);
 	}
 	return good;
+}
+
+/* j->count runs, j->width of them at any time; the rate a second, 0 if one failed. */
+static double many_run(struct bench *b, const struct job *j)
+{
+	unsigned long begun = 0, ended = 0;
+	char *argv[WORDS + 1], id[64];
+	double t0 = now_ms();
+	bool good = true;
+	int status;
+
+	while (ended < j->count) {
+		while (begun < j->count && begun - ended < j->width) {
+			new_id(b, id, sizeof(id));
+			fill_id(argv, j->many.argv, id);
+			if (spawn(b, j->ns_fd, argv, b->null_fd) < 0)
+				die("vfork: %s", strerror(errno));
+			begun++;
+		}
+		if (wait(&status) < 0)
+			die("wait: %s", strerror(errno));
+		good = good && status == 0;
+		ended++;
+	}
+	return good ? (double)j->count * 1e3 / (now_ms() - t0) : 0;
+}
+
+static void run_many(struct bench *b)
+{
+	for (int n = 0; n < RATE_ROUNDS; n++) {
+		for (size_t i = 0; i < b->njobs && !stop_asked; i++) {
+			struct job *j = &b->job[i];
+			double rate;
+
+			if (!j->count || j->broken)
+				continue;
+			rate = many_run(b, j);
+			if (rate > j->rate)
+				j->rate = rate;
+			gap(b);
+		}
+	}
 }
 
 static void run_all(struct bench *b)
@@ -319,83 +231,6 @@ static void run_all(struct bench *b)
 		for (size_t i = 0; i < b->njobs && !stop_asked; i++)
 			if (!b->job[order[i]].broken)
 				(void)job_run(b, &b->job[order[i]], true);
-	}
-}
-
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double p10(const struct row *r)
-{
-	return r->wall[r->n / 10];
-}
-
-static double median(const struct row *r)
-{
-	return r->n % 2 ? r->wall[r->n / 2] : (r->wall[r->n / 2 - 1] + r->wall[r->n / 2]) / 2;
-}
-
-static const struct row *row_of(const struct bench *b, const char *name, const char *label)
-{
-	for (size_t i = 0; i < b->nrows; i++)
-		if (b->row[i].n && strcmp(b->row[i].name, name) == 0 &&
-		    strcmp(b->row[i].label, label) == 0)
-			return &b->row[i];
-	return NULL;
-}
-
-static void row_print(const struct bench *b, const struct row *r)
-{
-	printf("  %-14s", r->name);
-	if (r->n == 0) {
-		puts("  no run succeeded");
-		return;
-	}
-	printf(" %8.2f %8.2f %8.2f %8.2f", p10(r), median(r), r->cpu / (double)r->n,
-	       (double)r->rss / 1024);
-	for (size_t i = 0; i < b->nagainst; i++) {
-		const struct row *o = row_of(b, b->against[i], r->label);
-
-		if (o)
-			printf("   %6.2f %6.2f", p10(r) / p10(o), median(r) / median(o));
-		else
-			printf("   %6s %6s", "-", "-");
-	}
-	if (r->failed)
-		printf("   %zu failed", r->failed);
-	putchar('\n');
-}
-
-static void block_print(const struct bench *b, const char *label)
-{
-	printf("\n%-16s %8s %8s %8s %8s", label, "p10 ms", "median", "cpu ms", "rss MB");
-	for (size_t i = 0; i < b->nagainst; i++)
-		printf("   x %-11s", b->against[i]);
-	printf("\n");
-	for (size_t i = 0; i < b->nrows; i++)
-		if (strcmp(b->row[i].label, label) == 0)
-			row_print(b, &b->row[i]);
-}
-
-static void report(struct bench *b)
-{
-	for (size_t i = 0; i < b->nrows; i++)
-		qsort(b->row[i].wall, b->row[i].n, sizeof(double), by_size);
-	printf("%lu runs each, %lu ms gap, random order; ratios are p10 and median, below 1 is "
-	       "faster;"
-	       " sizes under %.2f MB can't be seen\n",
-	       b->runs, b->gap_ms, (double)b->own_rss / 1024);
-	for (size_t i = 0; i < b->nrows; i++) {
-		size_t k = 0;
-
-		while (strcmp(b->row[k].label, b->row[i].label) != 0)
-			k++;
-		if (k == i)
-			block_print(b, b->row[i].label);
 	}
 }
 
@@ -452,6 +287,7 @@ int main(int argc, char **argv)
 	getrusage(RUSAGE_SELF, &self);
 	b.own_rss = self.ru_maxrss;
 	run_all(&b);
-	report(&b);
+	run_many(&b);
+	table_print(&b);
 	return stop_asked ? 1 : 0;
 }

@@ -4,9 +4,10 @@
 #	bench.sh [--n RUNS] [--seed S]
 #
 # `run` of /bin/true with the config of `runc spec` and with one that a docker daemon wrote a moment
-# ago, then the verbs one by one. A table for people: it asserts nothing, since wall clocks differ;
-# only ratios of one run compare. SBXRUN names the program (default: build/sbxrun). Nothing stays
-# but the peers' packages in SBXRUN_TEST_CACHE (default: /var/cache/sbxrun-tests).
+# ago, then the verbs one by one, then many runs at once. A table for people: it asserts nothing,
+# since wall clocks differ; only ratios of one run compare. SBXRUN names the program (default:
+# build/sbxrun). Nothing stays but the peers' packages in SBXRUN_TEST_CACHE (default:
+# /var/cache/sbxrun-tests).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/bench/lib.sh
@@ -22,7 +23,7 @@ bench_work=$(mktemp -d "${TMPDIR:-/tmp}/bench-XXXXXX")
 trap bench_end EXIT
 trap 'exit 1' INT TERM
 bench_rootfs
-cc -std=gnu17 -O2 -static -o "$bench_work/bench" "$here/bench.c"
+cc -std=gnu17 -O2 -static -o "$bench_work/bench" "$here"/*.c
 jobs=$bench_work/jobs
 
 # contestant NAME PATH HOLDER: its jobs; PATH is inside the holder's namespace.
@@ -32,6 +33,7 @@ contestant() {
 		echo "job $name $holder"
 		echo "step run/$config $path $root run --bundle /bench/$config @ID@"
 		echo "undo $path $root delete --force @ID@"
+		[ "$config" != spec ] || echo "many 120 8 $path $root run --bundle /bench/many @ID@"
 	done
 	echo "job $name $holder"
 	echo "step create $path $root create --bundle /bench/${configs##* }-sleep @ID@"

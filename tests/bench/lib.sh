@@ -125,6 +125,9 @@ bench_spec() {
 	(bench_in "$bench_cache/bench-bookworm" /usr/sbin/runc spec --bundle /bench) || return 1
 	mv "$bench_work/config.json" "$bench_work/spec.in"
 	bench_bundles spec . "$bench_work/spec.in"
+	# for several at once: each in the cgroup that the runtime gives it
+	mkdir "$bench_work/many"
+	jq 'del(.linux.cgroupsPath)' "$bench_work/spec/config.json" >"$bench_work/many/config.json"
 }
 
 # What the daemon calls instead of a runtime: keeps the config and the files that it mounts, and

@@ -3,7 +3,8 @@
  * --force`, then a look at what is left: cgroups, mounts, processes, state, temporary files.
  *
  *	crash --runtime R --bundle TEMPLATE [--verbs create,start,run,delete]
- *	      [--who parent|child|both] [--sample N] [--tag NAME] [--watch DIR]… [--only PROC:N]
+ *	      [--who parent|child|both] [--sample N] [--tag NAME] [--watch DIR]…
+ *	      [--rush] [--only PROC:N]
  *
  * TEMPLATE/config.json holds @ID@ (in cgroupsPath, so that leftover cgroups can be found) and
  * @ARGS@ (the program's arguments: /bin/sleep or /bin/true, by verb). Each point gets a container
@@ -80,6 +81,7 @@ struct options {
 	const char *who;
 	const char *tag;
 	unsigned long sample; /* 0: all points */
+	bool rush;	      /* delete at once, while survivors are still on their way */
 	int only_proc;	      /* -1: not one point only */
 	unsigned long only_at;
 };
@@ -260,7 +262,8 @@ static void act(struct crash *c, const struct verb *v, const struct point *p,
 
 	trace_run(&spec, ret);
 	command_free(argv);
-	leak_settle(SETTLE_MS);
+	if (!p || !c->opt.rush)
+		leak_settle(SETTLE_MS);
 }
 
 /* delete --force, then everything that is still there after a moment. */
@@ -467,6 +470,7 @@ static void options_read(struct crash *c, int argc, char **argv)
 		{ "sample", required_argument, NULL, 's' },
 		{ "tag", required_argument, NULL, 't' },
 		{ "watch", required_argument, NULL, 'W' },
+		{ "rush", no_argument, NULL, 'R' },
 		{ "only", required_argument, NULL, 'o' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -498,6 +502,9 @@ static void options_read(struct crash *c, int argc, char **argv)
 			break;
 		case 'W':
 			names_add(&c->place.temp, optarg);
+			break;
+		case 'R':
+			o->rush = true;
 			break;
 		case 'o':
 			if (sscanf(optarg, "%d:%lu", &o->only_proc, &o->only_at) != 2)
