@@ -106,7 +106,7 @@ static void add_step(struct bench *b, char **save, bool undo)
 	j->nsteps++;
 }
 
-static void jobs_read(struct bench *b, const char *path)
+void jobs_read(struct bench *b, const char *path)
 {
 	FILE *f = fopen(path, "re");
 	char line[4096];
