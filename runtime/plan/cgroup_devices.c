@@ -142,8 +142,7 @@ static bool exception_take(struct cgroup_devices *x, const struct cgroup_device_
 	return whole;
 }
 
-/* asked: how many of d's rules came from the config. */
-static int v1_exceptions(struct cgroup_build *b, const struct cgroup_devices *d, size_t asked,
+static int v1_exceptions(struct cgroup_build *b, const struct cgroup_devices *d,
 			 struct cgroup_devices *ret)
 {
 	size_t i;
@@ -155,7 +154,7 @@ static int v1_exceptions(struct cgroup_build *b, const struct cgroup_devices *d,
 	for (i = 0; i < d->n; i++) {
 		if (d->v[i].allow != d->allow_all_default)
 			exception_add(ret, &d->v[i]);
-		else if (!exception_take(ret, &d->v[i]) && i < asked)
+		else if (!exception_take(ret, &d->v[i]))
 			return err_set(b->e, ERR_CONFIG,
 				       "linux.resources.devices: cgroup v1 can't take a part back of a wider rule "
 				       "before it (%s %c %lld:%lld)",
@@ -211,18 +210,17 @@ int cgroup_build_devices(struct cgroup_build *b, const struct oci_resources *r)
 	size_t room = 2 * r->devices.n + ARRAY_SIZE(defaults);
 	struct cgroup_devices d = {.v = arena_array(b->a, room, struct cgroup_device_rule)};
 	struct cgroup_devices x;
-	size_t i, asked, dir = cgroup_build_find(b, "devices");
+	size_t i, dir = cgroup_build_find(b, "devices");
 
 	for (i = 0; i < r->devices.n; i++)
 		if (rule_normal(b, i, &r->devices.v[i], &d) < 0)
 			return -1;
-	asked = d.n;
 	for (i = 0; i < ARRAY_SIZE(defaults); i++)
 		d.v[d.n++] = defaults[i];
 	b->p->devices = d;
 	b->p->devices_asked = r->devices.n > 0;
 	if (dir != CGROUP_NO_DIR) {
-		if (v1_exceptions(b, &d, asked, &x) < 0)
+		if (v1_exceptions(b, &d, &x) < 0)
 			return -1;
 		v1_writes(b, dir, &x);
 		return 0;

@@ -1,0 +1,473 @@
+/* Plans of cgroups on fake hosts: paths, values, and what is refused. */
+#include "plan/cgroup.h"
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "cgroup_hosts.h"
+#include "unit.h"
+
+static struct arena arena;
+static struct error err;
+
+#define S(text) ((char *)(uintptr_t)(text))
+
+static struct opt_i64 i64(int64_t v)
+{
+	return (struct opt_i64){true, v};
+}
+static struct opt_u64 u64(uint64_t v)
+{
+	return (struct opt_u64){true, v};
+}
+static struct opt_u32 u32(uint32_t v)
+{
+	return (struct opt_u32){true, v};
+}
+
+/* "file=value, …", devices aside; or the error. */
+static const char *writes_of(const struct oci_config *c, const struct cgroup_host *host)
+{
+	struct cgroup_plan p;
+	struct buf b = buf_new(&arena, 65536);
+	size_t i;
+
+	if (cgroup_plan_make(c, "id", host, false, &arena, &p, &err) < 0)
+		return arena_printf(&arena, "error: %s", err.text);
+	buf_str(&b, "");
+	for (i = 0; i < p.n_writes; i++) {
+		const struct cgroup_write *w = &p.writes[i];
+
+		if (str_after(w->file, "devices."))
+			continue;
+		buf_printf(&b, "%s%s%s=%s", b.len ? ", " : "",
+			   w->flags & CGROUP_OPTIONAL ? "?" : w->flags & CGROUP_TOLERATE ? "~" : "",
+			   w->file, w->value);
+		if (w->alt_file)
+			buf_printf(&b, " or %s=%s", w->alt_file, w->alt_value);
+	}
+	return b.data ? b.data : "";
+}
+
+static const char *path_of(const char *path, const char *id)
+{
+	char *got;
+
+	if (cgroup_plan_path(path, id, &arena, &got, &err) < 0)
+		return arena_printf(&arena, "error: %s", err.text);
+	return got;
+}
+
+TEST(path_absolute_relative_absent)
+{
+	CHECK_STR(path_of(NULL, "id"), "/sbxrun/id");
+	CHECK_STR(path_of("", "id"), "/sbxrun/id");
+	CHECK_STR(path_of("a/b", "id"), "/sbxrun/a/b");
+	CHECK_STR(path_of("/docker/abc", "id"), "/docker/abc");
+	CHECK_STR(path_of("//docker/./abc//", "id"), "/docker/abc");
+	CHECK_STR(path_of("/a:b:c", "id"), "/a:b:c");
+}
+
+TEST(path_refuses_what_is_not_the_containers)
+{
+	CHECK(str_after(path_of("/", "id"), "error: linux.cgroupsPath: "));
+	CHECK(str_after(path_of("///./", "id"), "error: linux.cgroupsPath: "));
+	CHECK(str_after(path_of(".", "id"), "error: linux.cgroupsPath: "));
+	CHECK(str_after(path_of("/sbxrun", "id"), "error: linux.cgroupsPath: "));
+	CHECK(str_after(path_of("/a/../b", "id"), "error: linux.cgroupsPath: "));
+	CHECK(str_after(path_of("..", "id"), "error: linux.cgroupsPath: "));
+	CHECK(str_after(path_of("/a\nb", "id"), "error: linux.cgroupsPath: "));
+	CHECK(strstr(path_of("system.slice:docker:abc", "id"), "systemd"));
+}
+
+TEST(shares_become_weights)
+{
+	CHECK_INT(cgroup_shares_to_weight(0), 1);
+	CHECK_INT(cgroup_shares_to_weight(2), 1);
+	CHECK_INT(cgroup_shares_to_weight(1024), 100);
+	CHECK_INT(cgroup_shares_to_weight(262144), 10000);
+	CHECK_INT(cgroup_shares_to_weight(UINT64_MAX), 10000);
+	CHECK_INT(cgroup_shares_to_weight(512), 59);
+	CHECK_INT(cgroup_shares_to_weight(2048), 174);
+}
+
+TEST(shares_to_weight_is_monotonic)
+{
+	uint64_t shares, last = 1;
+
+	for (shares = 2; shares <= 262144; shares++) {
+		uint64_t w = cgroup_shares_to_weight(shares);
+
+		CHECK(w >= last && w <= 10000);
+		last = w;
+	}
+}
+
+TEST(memory_limits)
+{
+	struct oci_config c = {0};
+	struct oci_memory *m = &c.linux_.resources.memory;
+
+	m->limit = i64(1000);
+	m->swap = i64(3000);
+	m->reservation = i64(500);
+	CHECK_STR(writes_of(&c, &host_v1),
+		  "memory.limit_in_bytes=1000, memory.memsw.limit_in_bytes=3000, "
+		  "memory.soft_limit_in_bytes=500");
+	CHECK_STR(writes_of(&c, &host_hybrid), writes_of(&c, &host_v1));
+	CHECK_STR(writes_of(&c, &host_v2), "memory.swap.max=2000, memory.max=1000, memory.low=500");
+	m->swap = i64(1000);
+	CHECK_STR(writes_of(&c, &host_v2), "?memory.swap.max=0, memory.max=1000, memory.low=500");
+}
+
+TEST(memory_unlimited)
+{
+	struct oci_config c = {0};
+	struct oci_memory *m = &c.linux_.resources.memory;
+
+	m->limit = i64(-1);
+	m->reservation = i64(-1);
+	CHECK_STR(writes_of(&c, &host_v1), "memory.limit_in_bytes=-1, ?memory.memsw.limit_in_bytes=-1, "
+					   "memory.soft_limit_in_bytes=-1");
+	CHECK_STR(writes_of(&c, &host_v2), "?memory.swap.max=max, memory.max=max, memory.low=0");
+	m->limit = i64(0);
+	m->reservation = i64(0);
+	CHECK_STR(writes_of(&c, &host_v1), "");
+	CHECK_STR(writes_of(&c, &host_v2), "");
+}
+
+TEST(memory_values_that_make_no_sense)
+{
+	struct oci_config c = {0};
+	struct oci_memory *m = &c.linux_.resources.memory;
+
+	m->limit = i64(-5);
+	CHECK_STR(writes_of(&c, &host_v1), "error: linux.resources.memory.limit: -5 is neither -1 "
+					   "(unlimited) nor a size");
+	m->limit = i64(1000);
+	m->swap = i64(999);
+	CHECK(str_after(writes_of(&c, &host_v1), "error: linux.resources.memory.swap: "));
+	m->limit = (struct opt_i64){0};
+	CHECK(str_after(writes_of(&c, &host_v2), "error: linux.resources.memory.swap: "));
+	m->swap = (struct opt_i64){0};
+	m->swappiness = u64(101);
+	CHECK(str_after(writes_of(&c, &host_v1), "error: linux.resources.memory.swappiness: "));
+}
+
+TEST(memory_of_v1_only)
+{
+	struct oci_config c = {0};
+	struct oci_memory *m = &c.linux_.resources.memory;
+	struct cgroup_plan p;
+
+	m->swappiness = u64(0);
+	CHECK_STR(writes_of(&c, &host_v1), "memory.swappiness=0");
+	CHECK(str_after(writes_of(&c, &host_v2), "error: linux.resources.memory.swappiness: "));
+	m->swappiness = (struct opt_u64){0};
+	m->disable_oom_killer = true;
+	CHECK_STR(writes_of(&c, &host_v1), "memory.oom_control=1");
+	CHECK(str_after(writes_of(&c, &host_v2), "error: linux.resources.memory.disableOOMKiller: "));
+	m->disable_oom_killer = false;
+	m->kernel = i64(-1);
+	m->kernel_tcp = i64(-1);
+	CHECK_STR(writes_of(&c, &host_v1), "~memory.kmem.tcp.limit_in_bytes=-1");
+	CHECK_STR(writes_of(&c, &host_v2), "");
+	m->kernel = i64(77);
+	m->kernel_tcp = i64(78);
+	CHECK_STR(writes_of(&c, &host_v1),
+		  "~memory.kmem.limit_in_bytes=77, memory.kmem.tcp.limit_in_bytes=78");
+	CHECK(str_after(writes_of(&c, &host_v2), "error: linux.resources.memory.kernel: "));
+	CHECK_INT(cgroup_plan_make(&c, "id", &host_v1, false, &arena, &p, &err), 0);
+	CHECK_INT(p.warnings.n, 1);
+}
+
+TEST(cpu_values)
+{
+	struct oci_config c = {0};
+	struct oci_cpu *cpu = &c.linux_.resources.cpu;
+
+	cpu->shares = u64(1024);
+	cpu->quota = i64(50000);
+	cpu->period = u64(200000);
+	cpu->burst = u64(1000);
+	cpu->idle = i64(1);
+	CHECK_STR(writes_of(&c, &host_v1), "cpu.shares=1024, cpu.cfs_period_us=200000, "
+					   "cpu.cfs_quota_us=50000, cpu.cfs_burst_us=1000, cpu.idle=1");
+	CHECK_STR(writes_of(&c, &host_v2),
+		  "cpu.weight=100, cpu.max=50000 200000, cpu.max.burst=1000, cpu.idle=1");
+	*cpu = (struct oci_cpu){.quota = i64(-1)};
+	CHECK_STR(writes_of(&c, &host_v1), "cpu.cfs_quota_us=-1");
+	CHECK_STR(writes_of(&c, &host_v2), "cpu.max=max");
+	*cpu = (struct oci_cpu){.period = u64(5000)};
+	CHECK_STR(writes_of(&c, &host_v2), "cpu.max=max 5000");
+	*cpu = (struct oci_cpu){.quota = i64(5000), .burst = u64(5001)};
+	CHECK(str_after(writes_of(&c, &host_v2), "error: linux.resources.cpu.burst: "));
+	*cpu = (struct oci_cpu){.idle = i64(2)};
+	CHECK(str_after(writes_of(&c, &host_v2), "error: linux.resources.cpu.idle: "));
+	*cpu = (struct oci_cpu){.shares = u64(262145)};
+	CHECK(str_after(writes_of(&c, &host_v2), "error: linux.resources.cpu.shares: "));
+}
+
+TEST(cpu_real_time)
+{
+	struct oci_config c = {0};
+	struct oci_cpu *cpu = &c.linux_.resources.cpu;
+
+	cpu->realtime_runtime = i64(900);
+	cpu->realtime_period = u64(1000);
+	CHECK_STR(writes_of(&c, &host_v1), "cpu.rt_period_us=1000, cpu.rt_runtime_us=900");
+	CHECK(str_after(writes_of(&c, &host_v2), "error: linux.resources.cpu.realtimePeriod: "));
+}
+
+TEST(cpusets_are_filled_at_the_making_on_v1)
+{
+	struct oci_config c = {0};
+	struct cgroup_plan p;
+
+	c.linux_.resources.cpu.cpus = S("0-1");
+	c.linux_.resources.cpu.mems = S("0");
+	CHECK_INT(cgroup_plan_make(&c, "id", &host_v1, false, &arena, &p, &err), 0);
+	CHECK_STR(p.cpus, "0-1");
+	CHECK_STR(p.mems, "0");
+	CHECK_STR(p.dirs.v[p.cpuset_dir].mount, "/c/cpuset");
+	CHECK_STR(writes_of(&c, &host_v2), "cpuset.cpus=0-1, cpuset.mems=0");
+	c.linux_.resources.cpu.cpus = S("all");
+	CHECK(str_after(writes_of(&c, &host_v2), "error: linux.resources.cpu.cpus: "));
+}
+
+TEST(pids_limit_zero_is_a_limit)
+{
+	struct oci_config c = {0};
+
+	c.linux_.resources.pids_limit = i64(0);
+	CHECK_STR(writes_of(&c, &host_v1), "pids.max=0");
+	CHECK_STR(writes_of(&c, &host_v2), "pids.max=1");
+	c.linux_.resources.pids_limit = i64(-1);
+	CHECK_STR(writes_of(&c, &host_v1), "pids.max=max");
+	c.linux_.resources.pids_limit = i64(32);
+	CHECK_STR(writes_of(&c, &host_v2), "pids.max=32");
+	c.linux_.resources.pids_limit = i64(-2);
+	CHECK(str_after(writes_of(&c, &host_v2), "error: linux.resources.pids.limit: "));
+}
+
+TEST(block_io)
+{
+	struct oci_config c = {0};
+	struct oci_block_io *io = &c.linux_.resources.block_io;
+	struct oci_weight_device wd[] = {{.major = 8, .minor = 0, .weight = u32(1000)}};
+	struct oci_throttle_device td[] = {{8, 0, 600}, {8, 16, 0}};
+
+	io->weight = u32(10);
+	io->weight_device.n = 1;
+	io->weight_device.v = wd;
+	io->throttle_read_bps = (struct oci_throttle_list){2, td};
+	io->throttle_write_iops = (struct oci_throttle_list){1, td};
+	CHECK_STR(writes_of(&c, &host_v1),
+		  "blkio.weight=10 or blkio.bfq.weight=10, "
+		  "blkio.weight_device=8:0 1000 or blkio.bfq.weight_device=8:0 1000, "
+		  "blkio.throttle.read_bps_device=8:0 600, blkio.throttle.read_bps_device=8:16 0, "
+		  "blkio.throttle.write_iops_device=8:0 600");
+	CHECK_STR(writes_of(&c, &host_v2),
+		  "io.bfq.weight=10 or io.weight=default 1, "
+		  "io.bfq.weight=8:0 1000 or io.weight=8:0 10000, "
+		  "io.max=8:0 rbps=600, io.max=8:16 rbps=max, io.max=8:0 wiops=600");
+	CHECK_STR(writes_of(&c, &host_hybrid),
+		  "error: linux.resources.blockIO.weight: this host has no blkio cgroup controller");
+	*io = (struct oci_block_io){.leaf_weight = u32(10)};
+	CHECK_STR(writes_of(&c, &host_v1), "blkio.leaf_weight=10");
+	CHECK(str_after(writes_of(&c, &host_v2), "error: linux.resources.blockIO.leafWeight: "));
+	*io = (struct oci_block_io){.weight = u32(1001)};
+	CHECK(str_after(writes_of(&c, &host_v1), "error: linux.resources.blockIO.weight: "));
+	*io = (struct oci_block_io){.weight = u32(0)};
+	CHECK_STR(writes_of(&c, &host_hybrid), "");
+}
+
+TEST(hugepages_also_where_only_the_unified_tree_has_them)
+{
+	struct oci_config c = {0};
+	struct oci_hugepage_limit l = {S("2MB"), 4096};
+	struct cgroup_plan p;
+
+	c.linux_.resources.hugepage_limits.n = 1;
+	c.linux_.resources.hugepage_limits.v = &l;
+	CHECK_STR(writes_of(&c, &host_v1),
+		  "hugetlb.2MB.limit_in_bytes=4096, ?hugetlb.2MB.rsvd.limit_in_bytes=4096");
+	CHECK_STR(writes_of(&c, &host_v2), "hugetlb.2MB.max=4096, ?hugetlb.2MB.rsvd.max=4096");
+	CHECK_STR(writes_of(&c, &host_hybrid), "hugetlb.2MB.max=4096, ?hugetlb.2MB.rsvd.max=4096");
+	CHECK_INT(cgroup_plan_make(&c, "id", &host_hybrid, false, &arena, &p, &err), 0);
+	CHECK_STR(p.v2_need, "+hugetlb");
+	CHECK_STR(p.v2_want, "");
+	l.page_size = S("2MB/../..");
+	CHECK(str_after(writes_of(&c, &host_v1), "error: linux.resources.hugepageLimits[0].pageSize: "));
+	l.page_size = S("2");
+	CHECK(str_after(writes_of(&c, &host_v1), "error: linux.resources.hugepageLimits[0].pageSize: "));
+}
+
+TEST(network_is_of_v1)
+{
+	struct oci_config c = {0};
+	struct oci_net_priority prio = {S("eth0"), 5};
+
+	c.linux_.resources.network.class_id = u32(1048577);
+	c.linux_.resources.network.priorities.n = 1;
+	c.linux_.resources.network.priorities.v = &prio;
+	CHECK_STR(writes_of(&c, &host_v1), "net_cls.classid=1048577, net_prio.ifpriomap=eth0 5");
+	CHECK_STR(writes_of(&c, &host_hybrid),
+		  "error: linux.resources.network.classID: this host has no net_cls cgroup controller");
+	CHECK(str_after(writes_of(&c, &host_v2), "error: linux.resources.network.classID: "));
+	prio.name = S("eth0 9\neth1");
+	CHECK(str_after(writes_of(&c, &host_v1), "error: linux.resources.network.priorities[0].name: "));
+}
+
+TEST(rdma)
+{
+	struct oci_config c = {0};
+	struct oci_rdma r[] = {{S("mlx5_1"), u32(3), u32(10000)}, {S("rxe3"), {0}, u32(7)}};
+
+	c.linux_.resources.rdma.n = 2;
+	c.linux_.resources.rdma.v = r;
+	CHECK_STR(writes_of(&c, &host_v2),
+		  "rdma.max=mlx5_1 hca_handle=3 hca_object=10000, rdma.max=rxe3 hca_object=7");
+	CHECK_STR(writes_of(&c, &host_v1), writes_of(&c, &host_v2));
+	r[0].hca_handles.set = r[0].hca_objects.set = false;
+	CHECK(str_after(writes_of(&c, &host_v1), "error: linux.resources.rdma[mlx5_1]: "));
+}
+
+TEST(unified_goes_to_the_unified_tree_line_by_line)
+{
+	struct oci_config c = {0};
+	struct pair kv = {S("io.max"), S("8:0 rbps=1\n8:16 wiops=2\n")};
+
+	c.linux_.resources.unified = (struct pairs){1, &kv};
+	CHECK_STR(writes_of(&c, &host_v2), "io.max=8:0 rbps=1, io.max=8:16 wiops=2");
+	CHECK(str_after(writes_of(&c, &host_v1), "error: linux.resources.unified[io.max]: "));
+	kv = (struct pair){S("memory.high"), S("5")};
+	CHECK_STR(writes_of(&c, &host_hybrid), "error: linux.resources.unified[memory.high]: this host "
+					       "has the memory controller on cgroup v1");
+	kv = (struct pair){S("hugetlb.1GB.max"), S("5")};
+	CHECK_STR(writes_of(&c, &host_hybrid), "hugetlb.1GB.max=5");
+	kv = (struct pair){S("cgroup.max.depth"), S("3")};
+	CHECK_STR(writes_of(&c, &host_v2), "cgroup.max.depth=3");
+}
+
+TEST(unified_refuses_what_is_no_limit)
+{
+	static const char *const keys[] = {"",		    "memory",	     ".",     "../x",
+					   "memory/x.y",    "cgroup.procs",  "a..",   "cgroup.kill",
+					   "cgroup.freeze", "cpu.\n",	     ".hide", "nope.max",
+					   "cgroup.subtree_control"};
+	struct oci_config c = {0};
+	struct pair kv = {.value = S("1")};
+	size_t i;
+
+	c.linux_.resources.unified = (struct pairs){1, &kv};
+	for (i = 0; i < ARRAY_SIZE(keys); i++) {
+		kv.key = S(keys[i]);
+		CHECK(str_after(writes_of(&c, &host_v2), "error: linux.resources.unified["));
+	}
+}
+
+TEST(directories_of_each_hierarchy)
+{
+	struct oci_config c = {0};
+	struct cgroup_plan p;
+
+	CHECK_INT(cgroup_plan_make(&c, "x1", &host_hybrid, false, &arena, &p, &err), 0);
+	CHECK(!p.skipped_reason);
+	CHECK_INT(p.dirs.n, 7);
+	CHECK_STR(p.dirs.v[0].mount, "/c/pids");
+	CHECK_STR(p.dirs.v[0].path, "/sbxrun/x1");
+	CHECK_STR(p.dirs.v[0].made, "/sbxrun");
+	CHECK(p.dirs.v[1].freezer && !p.dirs.v[0].freezer);
+	CHECK(p.dirs.v[6].unified && !p.dirs.v[5].unified);
+	c.linux_.cgroups_path = S("/docker/x1");
+	CHECK_INT(cgroup_plan_make(&c, "x1", &host_v2, false, &arena, &p, &err), 0);
+	CHECK_STR(p.dirs.v[0].made, "/docker/x1");
+	CHECK_STR(p.v2_need, "");
+	CHECK_STR(p.v2_want, "+cpuset +cpu +io +memory +hugetlb +pids +rdma +misc");
+}
+
+TEST(no_hierarchy_is_fine_without_limits)
+{
+	static const struct cgroup_host none = {.mode = CGROUP_NONE};
+	struct oci_config c = {0};
+	struct cgroup_plan p;
+
+	CHECK_INT(cgroup_plan_make(&c, "x1", &none, false, &arena, &p, &err), 0);
+	CHECK(p.skipped_reason);
+	CHECK_INT(p.dirs.n, 0);
+	c.linux_.resources.pids_limit = i64(5);
+	CHECK(str_after(writes_of(&c, &none), "error: linux.resources.pids.limit: "));
+}
+
+TEST(rootless_without_delegation_has_no_cgroups)
+{
+	struct cgroup_hierarchy h[] = {UNIFIED("/c", "memory pids")};
+	struct cgroup_host host = {CGROUP_V2, 1, h};
+	struct oci_device_rule rule = {.allow = false, .access = S("rwm")};
+	struct oci_config c = {0};
+	struct cgroup_plan p;
+
+	h[0].base = NULL;
+	c.linux_.resources.devices.n = 1;
+	c.linux_.resources.devices.v = &rule;
+	CHECK_INT(cgroup_plan_make(&c, "x", &host, true, &arena, &p, &err), 0);
+	CHECK(p.skipped_reason);
+	CHECK_INT(cgroup_plan_make(&c, "x", &host_v1, true, &arena, &p, &err), 0);
+	CHECK(p.skipped_reason);
+	c.linux_.resources.memory.limit = i64(1);
+	CHECK_INT(cgroup_plan_make(&c, "x", &host, true, &arena, &p, &err), -1);
+	CHECK(str_after(err.text, "linux.resources.memory.limit: "));
+}
+
+TEST(rootless_with_delegation_stays_below_it)
+{
+	struct cgroup_hierarchy h[] = {UNIFIED("/c", "memory pids")};
+	struct cgroup_host host = {CGROUP_V2, 1, h};
+	struct oci_config c = {0};
+	struct cgroup_plan p;
+
+	h[0].base = S("/user/u1");
+	CHECK_INT(cgroup_plan_make(&c, "x", &host, true, &arena, &p, &err), 0);
+	CHECK(!p.skipped_reason);
+	CHECK_STR(p.dirs.v[0].path, "/user/u1/sbxrun/x");
+	CHECK_STR(p.dirs.v[0].made, "/user/u1/sbxrun");
+	c.linux_.cgroups_path = S("/user/u1/here");
+	CHECK_INT(cgroup_plan_make(&c, "x", &host, true, &arena, &p, &err), 0);
+	CHECK_STR(p.dirs.v[0].path, "/user/u1/here");
+	c.linux_.cgroups_path = S("/other");
+	CHECK_INT(cgroup_plan_make(&c, "x", &host, true, &arena, &p, &err), 0);
+	CHECK_STR(p.dirs.v[0].path, "/user/u1/other");
+}
+
+TEST(container_owns_its_cgroup_only_as_the_spec_says)
+{
+	struct oci_namespace ns[] = {{OCI_NS_CGROUP, NULL}};
+	char *ro[] = {S("ro")};
+	struct oci_mount m[] = {{.destination = S("/sys/fs/cgroup"), .type = S("cgroup")}};
+	struct oci_id_map map[] = {{0, 100000, 65536}};
+	struct oci_config c = {.process.set = true, .process.user.uid = 5};
+	struct cgroup_plan p;
+
+	c.linux_.namespaces.n = 1;
+	c.linux_.namespaces.v = ns;
+	c.linux_.uid_mappings = (struct oci_id_maps){1, map};
+	c.mounts.n = 1;
+	c.mounts.v = m;
+	CHECK_INT(cgroup_plan_make(&c, "x", &host_v2, false, &arena, &p, &err), 0);
+	CHECK(p.chown);
+	CHECK_INT(p.owner_uid, 100005);
+	CHECK_INT(cgroup_plan_make(&c, "x", &host_hybrid, false, &arena, &p, &err), 0);
+	CHECK(!p.chown);
+	m[0].options = (struct strings){1, ro};
+	CHECK_INT(cgroup_plan_make(&c, "x", &host_v2, false, &arena, &p, &err), 0);
+	CHECK(!p.chown);
+	m[0].options.n = 0;
+	ns[0].path = S("/proc/1/ns/cgroup");
+	CHECK_INT(cgroup_plan_make(&c, "x", &host_v2, false, &arena, &p, &err), 0);
+	CHECK(!p.chown);
+}
+
+int main(void)
+{
+	return unit_main();
+}
