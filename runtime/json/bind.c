@@ -44,6 +44,7 @@ struct frame {
 	const struct json_row *row;	/* of the key just read; NULL: unknown */
 	char *base;
 	struct key key;	  /* the key just read, for errors */
+	bool open;	  /* its value is yet to come */
 	size_t count;	  /* keys or elements so far */
 	size_t max;	  /* of them */
 	size_t cap;	  /* room in the list */
@@ -142,6 +143,19 @@ bool json_bind_fail(struct json_bind *b, const char *fmt, ...)
 	return false;
 }
 
+void json_bind_at_next(struct json_bind *b)
+{
+	struct frame *f;
+
+	if (b->depth == 0)
+		return;
+	f = bind_top(b);
+	if (frame_is_array(f))
+		f->count++;
+	else if (!f->open)
+		f->key.s = NULL;
+}
+
 static const char *type_words(enum json_type type)
 {
 	switch (type) {
@@ -179,7 +193,8 @@ static void *list_append(struct json_bind *b, struct frame *f, size_t size)
 {
 	struct any_list *list = (struct any_list *)(void *)f->base;
 
-	list->v = arena_grow(b->arena, list->v, &f->cap, list->n + 1, size);
+	/* One more, which stays zero: lists of strings end with NULL, as execve wants them. */
+	list->v = arena_grow(b->arena, list->v, &f->cap, list->n + 2, size);
 	return (char *)list->v + list->n++ * size;
 }
 
@@ -215,6 +230,7 @@ static bool bind_place(struct json_bind *b, struct place *p)
 	f = bind_top(b);
 	if (frame_is_array(f) && ++f->count > f->max)
 		return bind_too_many(b, f);
+	f->open = false;
 	switch (f->kind) {
 	case IN_OBJECT:
 		place_in_object(f, p);
@@ -268,8 +284,10 @@ bool json_bind_null(struct json_bind *b)
 	struct place p;
 
 	/* Absent; a null where something must be is found when the object ends. */
-	if (b->depth > 0 && bind_top(b)->kind == IN_OBJECT)
+	if (b->depth > 0 && bind_top(b)->kind == IN_OBJECT) {
+		bind_top(b)->open = false;
 		return true;
+	}
 	return bind_place(b, &p) && (p.skip || bind_mismatch(b, &p, "null"));
 }
 
@@ -396,6 +414,7 @@ bool json_bind_key(struct json_bind *b, const char *s, size_t len)
 	char *element, *copy;
 
 	f->key.s = NULL;
+	f->open = true;
 	if (++f->count > f->max)
 		return bind_too_many(b, f);
 	if (len > b->limits->string)

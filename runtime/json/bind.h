@@ -23,6 +23,9 @@ bool json_bind_end_object(struct json_bind *b);
 bool json_bind_start_array(struct json_bind *b);
 bool json_bind_end_array(struct json_bind *b);
 
+/* Reading stands at what follows the last event, rather than there: before a json_bind_fail(). */
+void json_bind_at_next(struct json_bind *b);
+
 /* Refuses the document at the place where reading stands. Always false. */
 bool json_bind_fail(struct json_bind *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), cold));

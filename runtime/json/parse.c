@@ -109,6 +109,7 @@ static bool parse_fail_grammar(struct json_bind *b, yajl_handle h, size_t at)
 {
 	const char *text = (const char *)yajl_get_error(h, 0, NULL, 0);
 
+	json_bind_at_next(b);
 	return json_bind_fail(b, "byte %zu: %.*s", at, (int)strcspn(text, ".\n"), text);
 }
 
@@ -123,8 +124,10 @@ static bool parse_run(struct json_bind *b, const char *text, size_t len, struct 
 	yajl_config(h, yajl_dont_validate_strings, 1);
 	/* Up to the bad byte, so that the error can name the place. */
 	status = yajl_parse(h, (const unsigned char *)text, bad.why ? bad.at : len);
-	if (status == yajl_status_ok && bad.why)
+	if (status == yajl_status_ok && bad.why) {
+		json_bind_at_next(b);
 		return json_bind_fail(b, "byte %zu: %s", bad.at, bad.why);
+	}
 	if (status == yajl_status_error)
 		return parse_fail_grammar(b, h, yajl_get_bytes_consumed(h));
 	if (status == yajl_status_ok)

@@ -11,7 +11,7 @@ struct opt_u32 { bool set; uint32_t v; };
 struct opt_i32 { bool set; int32_t v; };
 struct opt_bool { bool set; bool v; };
 
-struct strings { size_t n; char **v; };
+struct strings { size_t n; char **v; }; /* as read from JSON: v[n] is NULL, v itself if empty */
 struct ids { size_t n; uint32_t *v; };
 struct pair { char *key; char *value; };
 struct pairs { size_t n; struct pair *v; };
