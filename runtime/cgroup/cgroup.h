@@ -49,8 +49,8 @@ int cgroup_join(const struct cgroup_handle *h, struct error *e);
 
 void cgroup_handle_close(struct cgroup_handle *h);
 
-/* SIGKILL to everything inside, sub-cgroups included; returns when all are empty (bounded).
- * Frozen ones are thawed. Missing directories are fine. */
+/* SIGKILL to everything inside, sub-cgroups included; returns when all are empty (bounded). Frozen
+ * ones die too. Missing directories are fine. The caller itself is spared. */
 int cgroup_kill(const struct cgroup_dirs *d, struct error *e);
 
 /* Sends sig to everything inside, once. */
@@ -70,5 +70,5 @@ bool cgroup_is_frozen(const struct cgroup_dirs *d);
  * that is not over) is retried, bounded. Tries everything, reports the first failure. */
 int cgroup_remove(const struct cgroup_dirs *d, struct error *e);
 
-/* Writes p's limits into cgroups that exist. */
-int cgroup_update(const struct cgroup_plan *p, struct error *e);
+/* Writes the limits of a cgroup_plan_update() plan. warning: size bytes, for the log. */
+int cgroup_update(const struct cgroup_plan *p, char *warning, size_t size, struct error *e);

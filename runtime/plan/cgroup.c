@@ -14,6 +14,8 @@
 
 #define PATH_FIELD "linux.cgroupsPath"
 #define PATH_LONGEST 2048
+#define EMPTY_PLAN                                                                                 \
+	{.devices_dir = CGROUP_NO_DIR, .cpuset_dir = CGROUP_NO_DIR, .v2_need = "", .v2_want = ""}
 
 /* Controllers of the unified tree that were called otherwise in v1. */
 static const char *v2_name(const char *controller)
@@ -326,15 +328,18 @@ static const char *skip_reason(const struct cgroup_host *host, bool rootless)
 	return NULL;
 }
 
+static void cpuset_find(struct cgroup_build *b)
+{
+	size_t dir = cgroup_build_find(b, "cpuset");
+
+	if (dir != CGROUP_NO_DIR && !b->host->v[dir].unified)
+		b->p->cpuset_dir = dir;
+}
+
 int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cgroup_host *host,
 		     bool rootless, struct arena *a, struct cgroup_plan *ret, struct error *e)
 {
-	struct cgroup_plan plan = {
-		.devices_dir = CGROUP_NO_DIR,
-		.cpuset_dir = CGROUP_NO_DIR,
-		.v2_need = "",
-		.v2_want = "",
-	};
+	struct cgroup_plan plan = EMPTY_PLAN;
 	struct cgroup_build b = {.host = host, .a = a, .p = &plan, .e = e};
 	const struct oci_resources *r = &c->linux_.resources;
 	const char *limit = first_limit(r);
@@ -352,15 +357,49 @@ int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cg
 	}
 	plan.path = path;
 	dirs_make(&b);
-	plan.cpuset_dir = cgroup_build_find(&b, "cpuset");
-	if (plan.cpuset_dir != CGROUP_NO_DIR && host->v[plan.cpuset_dir].unified)
-		plan.cpuset_dir = CGROUP_NO_DIR;
+	cpuset_find(&b);
 	if (cgroup_build_devices(&b, r) < 0 || cgroup_build_resources(&b, r) < 0)
 		return -1;
-	if (rootless)
-		plan.devices_asked = false; /* no CAP_BPF; device nodes can't be made either */
+	if (rootless) /* he can't load the program, and can't make device nodes either */
+		plan.devices_dir = CGROUP_NO_DIR;
 	v2_want(&b);
 	ownership(&b, c, rootless);
+	*ret = plan;
+	return 0;
+}
+
+/* The hierarchies in which the container is, and its dirs, in the same order. */
+static void pair_up(const struct cgroup_host *host, const struct cgroup_dirs *d, struct arena *a,
+		    struct cgroup_host *ret_host, struct cgroup_dirs *ret_dirs)
+{
+	size_t i, k;
+
+	*ret_host = (struct cgroup_host){host->mode, 0, arena_array(a, host->n + 1, struct cgroup_hierarchy)};
+	*ret_dirs = (struct cgroup_dirs){0, arena_array(a, host->n + 1, struct cgroup_dir)};
+	for (i = 0; i < host->n; i++) {
+		for (k = 0; k < d->n && !str_eq(d->v[k].mount, host->v[i].mount); k++)
+			;
+		if (k == d->n)
+			continue;
+		ret_host->v[ret_host->n++] = host->v[i];
+		ret_dirs->v[ret_dirs->n++] = d->v[k];
+	}
+}
+
+int cgroup_plan_update(const struct oci_resources *r, const struct cgroup_dirs *d,
+		       const struct cgroup_host *host, struct arena *a, struct cgroup_plan *ret,
+		       struct error *e)
+{
+	struct cgroup_plan plan = EMPTY_PLAN;
+	struct cgroup_host joined;
+	struct cgroup_build b = {.host = &joined, .a = a, .p = &plan, .e = e};
+
+	pair_up(host, d, a, &joined, &plan.dirs);
+	cpuset_find(&b);
+	if (r->devices.n && cgroup_build_devices(&b, r) < 0)
+		return -1;
+	if (cgroup_build_resources(&b, r) < 0)
+		return -1;
 	*ret = plan;
 	return 0;
 }

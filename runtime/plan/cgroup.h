@@ -120,9 +120,10 @@ int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cg
 int cgroup_plan_path(const char *cgroups_path, const char *id, struct arena *a, char **ret_path,
 		     struct error *e);
 
-/* The writes that `resources` cause in existing dirs (update, and part of cgroup_plan_make). */
-int cgroup_plan_resources(const struct oci_resources *r, const struct cgroup_host *host,
-			  struct arena *a, struct cgroup_plan *p, struct error *e);
+/* The plan for new limits of a container that exists, whose dirs are d. */
+int cgroup_plan_update(const struct oci_resources *r, const struct cgroup_dirs *d,
+		       const struct cgroup_host *host, struct arena *a, struct cgroup_plan *ret,
+		       struct error *e);
 
 /* cpu.shares (2…262144, default 1024) → cpu.weight (1…10000, default 100). */
 uint64_t cgroup_shares_to_weight(uint64_t shares);

@@ -236,10 +236,14 @@ static int cpu_quota(struct cgroup_build *b, size_t dir, const struct oci_cpu *c
 		const char *quota = asked_i64(c->quota) ? v2_size(b, c->quota.v) : "max";
 
 		if (asked_u64(c->period))
-			cgroup_build_put(b, dir, asked_i64(c->quota) ? R "cpu.quota" : R "cpu.period",
-					 "cpu.max", "%s %" PRIu64, quota, c->period.v);
+			w = cgroup_build_put(b, dir, asked_i64(c->quota) ? R "cpu.quota" : R "cpu.period",
+					     "cpu.max", "%s %" PRIu64, quota, c->period.v);
 		else if (asked_i64(c->quota))
-			cgroup_build_put(b, dir, R "cpu.quota", "cpu.max", "%s", quota);
+			w = cgroup_build_put(b, dir, R "cpu.quota", "cpu.max", "%s", quota);
+		else
+			return 0;
+		if (c->burst.set)
+			w->flags |= CGROUP_RETRY;
 		return 0;
 	}
 	if (asked_u64(c->period)) {
@@ -248,8 +252,11 @@ static int cpu_quota(struct cgroup_build *b, size_t dir, const struct oci_cpu *c
 		if (asked_i64(c->quota))
 			w->flags |= CGROUP_RETRY;
 	}
-	if (asked_i64(c->quota))
-		cgroup_build_put(b, dir, R "cpu.quota", "cpu.cfs_quota_us", "%" PRId64, c->quota.v);
+	if (asked_i64(c->quota)) {
+		w = cgroup_build_put(b, dir, R "cpu.quota", "cpu.cfs_quota_us", "%" PRId64, c->quota.v);
+		if (c->burst.set)
+			w->flags |= CGROUP_RETRY;
+	}
 	return 0;
 }
 

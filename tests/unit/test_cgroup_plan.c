@@ -467,6 +467,27 @@ TEST(container_owns_its_cgroup_only_as_the_spec_says)
 	CHECK(!p.chown);
 }
 
+TEST(update_goes_where_the_container_is)
+{
+	struct cgroup_dir dirs[] = {
+		{.mount = S("/c/memory"), .path = S("/a/b")},
+		{.mount = S("/c/pids"), .path = S("/a/c")},
+	};
+	const struct cgroup_dirs d = {2, dirs};
+	struct oci_resources r = {.pids_limit = i64(9)};
+	struct cgroup_plan p;
+
+	r.memory.limit = i64(5);
+	CHECK_INT(cgroup_plan_update(&r, &d, &host_hybrid, &arena, &p, &err), 0);
+	CHECK_INT(p.n_writes, 2);
+	CHECK_STR(p.dirs.v[p.writes[0].hierarchy].path, "/a/b");
+	CHECK_STR(p.writes[0].file, "memory.limit_in_bytes");
+	CHECK_STR(p.dirs.v[p.writes[1].hierarchy].path, "/a/c");
+	r.cpu.shares = u64(5);
+	CHECK_INT(cgroup_plan_update(&r, &d, &host_hybrid, &arena, &p, &err), -1);
+	CHECK(str_after(err.text, "linux.resources.cpu.shares: "));
+}
+
 int main(void)
 {
 	return unit_main();
