@@ -45,24 +45,35 @@ MAN := $(patsubst runtime/man/%.md,$(B)/man/%,$(wildcard runtime/man/*.md))
 
 all: $(B)/sbxrun man ## build the program and its manual
 
+Q := $(if $(V),,@)
+
 $(B)/sbxrun: $(OBJ)
-	$(CC) $(ALL_CFLAGS) $(LINK) -o $@ $(OBJ) $(LIBS)
+	@echo "  LINK $@"
+	$(Q)$(CC) $(ALL_CFLAGS) $(LINK) -o $@ $(OBJ) $(LIBS)
 
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -fPIE -MMD -MP -c -o $@ $<
+	@echo "  CC   $<"
+	$(Q)$(CC) $(ALL_CFLAGS) -fPIE -MMD -MP -c -o $@ $<
 
 $(B)/runtime/cli/version.o: CFLAGS += -DSBXRUN_VERSION='"$(VERSION)"' -DSBXRUN_COMMIT='"$(COMMIT)"'
 
 $(B)/unit/%: tests/unit/%.c tests/unit/unit.h $(LIBOBJ)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -fPIE -Itests/unit -MMD -MP $(LINK) -o $@ $< $(LIBOBJ) $(LIBS)
+	@echo "  TEST $@"
+	$(Q)$(CC) $(ALL_CFLAGS) -fPIE -Itests/unit -MMD -MP $(LINK) -o $@ $< $(LIBOBJ) $(LIBS)
 
 -include $(OBJ:.o=.d) $(UNIT:=.d)
+
+man: $(MAN)
+
+$(B)/man/%: runtime/man/%.md
+	@mkdir -p $(@D)
+	$(Q)if command -v go-md2man >/dev/null; then go-md2man -in $< -out $@; else cp $< $@; fi
 
 unit: $(UNIT) ## build the unit tests
 
 clean: ## remove what was built
 	rm -rf $(B)
 
-.PHONY: all unit clean
+.PHONY: all unit man clean

@@ -1,5 +1,7 @@
 #include "init/stage.h"
 
+#include <stddef.h>
+
 #include "sys/msg.h"
 
 static const char *stage_name(enum stage stage)

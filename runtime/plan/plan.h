@@ -55,6 +55,7 @@ struct plan {
 	bool rootless;	      /* an ordinary user's container */
 	struct ns_plan ns;
 	bool new_root;	      /* a mount namespace of its own: pivot_root, else chroot */
+	bool no_pivot;	      /* the caller's --no-pivot: move the root mount instead */
 	bool owns_userns;     /* a new user namespace */
 	uint64_t root_propagation;	 /* of the root mount, 0: not asked for */
 	bool root_propagation_all;

@@ -223,7 +223,7 @@ static const struct word memory_flags[] = {
 
 int plan_scheduler(const struct oci_scheduler *s, struct scheduler_plan *ret_plan, struct error *e)
 {
-	uint64_t policy, flags;
+	uint64_t policy = 0, flags = 0;
 
 	if (!s->set) {
 		*ret_plan = (struct scheduler_plan){0};
@@ -258,7 +258,7 @@ int plan_scheduler(const struct oci_scheduler *s, struct scheduler_plan *ret_pla
 int plan_io_priority(const struct oci_io_priority *p, struct io_priority_plan *ret_plan,
 		     struct error *e)
 {
-	uint64_t class;
+	uint64_t class = 0;
 
 	if (!p->set) {
 		*ret_plan = (struct io_priority_plan){0};
@@ -344,7 +344,7 @@ int plan_memory_policy(const struct oci_memory_policy *p, struct memory_policy_p
 		       struct error *e)
 {
 	struct memory_policy_plan m = {.set = p->set};
-	uint64_t mode, flags;
+	uint64_t mode = 0, flags = 0;
 
 	if (!p->set) {
 		*ret_plan = m;

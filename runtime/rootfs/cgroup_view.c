@@ -52,14 +52,14 @@ static int cgroup_view_links(int dfd, const char *name, struct error *e)
 static int cgroup_view_tree(const struct plan *p, const struct mount_plan *m, struct sources *s,
 			    struct in_root target, struct error *e)
 {
-	autoclose int top_fd = sys_mount_simple("tmpfs", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
-								 MOUNT_ATTR_NOEXEC);
+	autoclose int top_fd = sys_mount_new("tmpfs", "mode", "755",
+					     MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 	size_t i;
 
 	if (top_fd < 0)
 		return err_sys(e, "%s: make a tmpfs for the cgroup mounts", m->field);
-	if (fchmod(top_fd, 0755) < 0 || mount_attach(top_fd, target, m->field, e) < 0)
-		return err_sys(e, "%s: prepare the cgroup mounts", m->field);
+	if (mount_attach(top_fd, target, m->field, e) < 0)
+		return -1;
 	for (i = 0; i < p->cgroup.dirs.n; i++) {
 		const char *name = strrchr(p->cgroup.dirs.v[i].mount, '/') + 1;
 		auto_in_root struct in_root dir = IN_ROOT_NONE;

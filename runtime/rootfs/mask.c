@@ -66,7 +66,7 @@ int mask_paths(int root_dfd, const struct strings *paths, int null_fd, struct er
 			continue;
 		}
 		if (S_ISDIR(st.st_mode) && empty.fd < 0) {
-			empty.fd = empty_fd = sys_mount_simple("tmpfs", attrs);
+			empty.fd = empty_fd = sys_mount_new("tmpfs", "mode", "755", attrs);
 			if (empty_fd < 0)
 				return err_sys(e, "%s: make an empty tmpfs", field);
 		}

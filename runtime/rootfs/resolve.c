@@ -21,7 +21,7 @@ int resolve_open(int root_dfd, const char *path, int flags)
 
 	/* EAGAIN: a rename somewhere raced with "..". Someone may be doing that on purpose. */
 	for (tries = 0; tries < EAGAIN_TRIES; tries++) {
-		fd = sys_openat2(root_dfd, path, (uint64_t)flags | O_NOCTTY, 0,
+		fd = sys_openat2(root_dfd, path, (uint64_t)flags, 0,
 				 RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 		if (fd >= 0 || errno != EAGAIN)
 			return fd;
@@ -48,7 +48,7 @@ static int resolve_make_one(int dfd, const char *name, bool directory)
 		return sys_openat2(dfd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0,
 				   RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 	}
-	return sys_openat2(dfd, name, O_CREAT | O_EXCL | O_RDONLY | O_NOFOLLOW | O_NOCTTY, 0644,
+	return sys_openat2(dfd, name, O_CREAT | O_EXCL | O_RDONLY | O_NOFOLLOW, 0644,
 			   RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 

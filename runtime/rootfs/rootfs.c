@@ -135,11 +135,28 @@ static int rootfs_pivot(struct error *e)
 	return 0;
 }
 
+/* For hosts whose root is a ramfs, which pivot_root refuses: the new root covers the old one. */
+static int rootfs_move(const struct rootfs *r, struct error *e)
+{
+	if (move_mount(r->dfd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return err_sys(e, "--no-pivot: move the root filesystem to /");
+	if (chroot(".") < 0)
+		return err_sys(e, "chroot");
+	return 0;
+}
+
+static int rootfs_change(const struct plan *p, const struct rootfs *r, struct error *e)
+{
+	if (!p->new_root)
+		return chroot(".") < 0 ? err_sys(e, "chroot") : 0;
+	return p->no_pivot ? rootfs_move(r, e) : rootfs_pivot(e);
+}
+
 int rootfs_enter(const struct plan *p, struct rootfs *r, struct error *e)
 {
 	if (fchdir(r->dfd) < 0)
 		return err_sys(e, "enter the root filesystem");
-	if (p->new_root ? rootfs_pivot(e) < 0 : chroot(".") < 0 && err_sys(e, "chroot") < 0)
+	if (rootfs_change(p, r, e) < 0)
 		return -1;
 	if (chdir("/") < 0)
 		return err_sys(e, "enter the root filesystem");

@@ -26,8 +26,8 @@ static bool proc_is_root(int dfd)
 
 int proc_open(struct error *e)
 {
-	autoclose int dfd = sys_mount_simple("proc", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
-							     MOUNT_ATTR_NOEXEC);
+	autoclose int dfd = sys_mount_new("proc", NULL, NULL,
+					  MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 
 	if (dfd >= 0)
 		return fd_steal(&dfd);
@@ -54,7 +54,7 @@ int proc_openat(int proc_dfd, const char *path, int flags)
 		snprintf(own + n, sizeof(own) - (size_t)n, "/%s", rest);
 		path = own;
 	}
-	return sys_openat2(proc_dfd, path, (uint64_t)flags | O_NOCTTY, 0,
+	return sys_openat2(proc_dfd, path, (uint64_t)flags, 0,
 			   RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS);
 }
 

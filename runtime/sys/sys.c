@@ -27,7 +27,12 @@ pid_t sys_clone3(uint64_t flags, int cgroup_dfd, int *ret_pidfd)
 
 int sys_openat2(int dfd, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve)
 {
-	struct open_how how = {.flags = flags | O_CLOEXEC, .mode = mode, .resolve = resolve};
+	/* Never a controlling terminal; openat2() is strict about what goes with O_PATH. */
+	struct open_how how = {
+		.flags = flags | O_CLOEXEC | (flags & O_PATH ? 0 : O_NOCTTY),
+		.mode = mode,
+		.resolve = resolve,
+	};
 
 	return (int)syscall(SYS_openat2, dfd, path, &how, sizeof(how));
 }
@@ -47,11 +52,12 @@ int sys_set_attr(int tree_fd, bool recursive, uint64_t set, uint64_t clear, uint
 	return mount_setattr(tree_fd, "", flags, &attr, sizeof(attr));
 }
 
-int sys_mount_simple(const char *type, unsigned int attrs)
+int sys_mount_new(const char *type, const char *key, const char *value, unsigned int attrs)
 {
 	autoclose int fs_fd = fsopen(type, FSOPEN_CLOEXEC);
 
-	if (fs_fd < 0 || fsconfig(fs_fd, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+	if (fs_fd < 0 || (key && fsconfig(fs_fd, FSCONFIG_SET_STRING, key, value, 0) < 0) ||
+	    fsconfig(fs_fd, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
 		return -1;
 	return fsmount(fs_fd, FSMOUNT_CLOEXEC, attrs);
 }

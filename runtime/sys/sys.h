@@ -30,6 +30,7 @@
 /* fork() with clone3's flags. The child shares no memory with the parent. *ret_pidfd may be NULL. */
 pid_t sys_clone3(uint64_t flags, int cgroup_dfd, int *ret_pidfd);
 
+/* Close-on-exec and O_NOCTTY are added. */
 int sys_openat2(int dfd, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve);
 
 int sys_pivot_root(const char *new_root, const char *put_old);
@@ -43,5 +44,5 @@ static inline int sys_attach(int tree_fd, int target_fd)
 /* mount_setattr() on an open tree; recursive or only its top mount. */
 int sys_set_attr(int tree_fd, bool recursive, uint64_t set, uint64_t clear, uint64_t propagation);
 
-/* A new mount of a filesystem type without parameters: fsopen, create, fsmount. */
-int sys_mount_simple(const char *type, unsigned int attrs);
+/* A new mount of a filesystem type with at most one parameter (key NULL: none). */
+int sys_mount_new(const char *type, const char *key, const char *value, unsigned int attrs);

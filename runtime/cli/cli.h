@@ -1,0 +1,87 @@
+/*
+ * The command line: tables of options and commands. A command file exports one struct cli_command;
+ * the list of them is in main.c. All values land in one struct, so a row is name, kind and place.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+
+struct cli {
+	/* global */
+	char *root;
+	char *log;
+	char *log_format;
+	char *log_level;
+	char *rootless;
+	char *cgroup_manager;
+	char *timing;
+	bool debug;
+	bool systemd_cgroup;
+	bool version;
+	bool help;
+	/* of commands */
+	char *bundle;
+	char *config;
+	char *console_socket;
+	char *pidfd_socket;
+	char *pid_file;
+	char *format;
+	unsigned int preserve_fds;
+	bool no_pivot;
+	bool no_new_keyring;
+	bool no_subreaper;
+	bool detach;
+	bool keep;
+	bool all;
+	bool force;
+	bool quiet;
+	bool rootless_spec;
+	/* the rest */
+	char **args;
+	size_t n_args;
+	char **argv; /* the whole command line */
+	struct arena *arena;
+	int status; /* exit code when the command itself has succeeded */
+};
+
+enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_NUMBER };
+
+struct cli_option {
+	const char *name;
+	char letter; /* 0: none */
+	enum cli_kind kind;
+	size_t offset;
+	const char *argument; /* its name in the help */
+	const char *help;
+};
+
+struct cli_command {
+	const char *name;
+	const char *synopsis; /* what follows the options */
+	const char *help;
+	const struct cli_option *options;
+	size_t n_options;
+	size_t min_args, max_args;
+	bool enters; /* its process enters a container: needs the protected copy of the program */
+	int (*run)(struct cli *c, struct error *e);
+};
+
+#define CLI_OPTION(field, name, letter, kind, argument, help)                                      \
+	{name, letter, kind, offsetof(struct cli, field), argument, help}
+
+/* Reads options of one table from argv[*at] on. stop: end at the first word that is no option;
+ * otherwise such words are collected in c->args. */
+int cli_read_options(struct cli *c, char **argv, size_t *at, const struct cli_option *options,
+		     size_t n, bool stop, struct error *e);
+
+void cli_print_options(FILE *out, const struct cli_option *options, size_t n);
+
+extern const struct cli_command cli_create, cli_start, cli_run, cli_state, cli_kill, cli_delete,
+	cli_list, cli_spec, cli_features;
+
+extern const char cli_version[];

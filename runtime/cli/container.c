@@ -1,0 +1,159 @@
+/* The commands that make, change and show containers: argument checks, and the call of the verb. */
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "life/life.h"
+#include "oci/names.h"
+
+enum { OUTPUT_MAX = 64 << 20 };
+
+#define BUNDLE CLI_OPTION(bundle, "bundle", 'b', CLI_TEXT, "DIR", "the bundle (default: .)")
+// clang-format off
+#define CREATE_OPTIONS \
+	BUNDLE, \
+	CLI_OPTION(config, "config", 'f', CLI_TEXT, "FILE", "another file than config.json of the bundle"), \
+	CLI_OPTION(console_socket, "console-socket", 0, CLI_TEXT, "PATH", "unix socket that gets the terminal's master"), \
+	CLI_OPTION(pidfd_socket, "pidfd-socket", 0, CLI_TEXT, "PATH", "unix socket that gets a pidfd of init"), \
+	CLI_OPTION(pid_file, "pid-file", 0, CLI_TEXT, "FILE", "write init's pid there"), \
+	CLI_OPTION(preserve_fds, "preserve-fds", 0, CLI_NUMBER, "N", "pass N descriptors from 3 on"), \
+	CLI_OPTION(no_pivot, "no-pivot", 0, CLI_FLAG, NULL, "move the root mount instead of pivot_root"), \
+	CLI_OPTION(no_new_keyring, "no-new-keyring", 0, CLI_FLAG, NULL, "keep the caller's session keyring"), \
+	CLI_OPTION(no_subreaper, "no-subreaper", 0, CLI_FLAG, NULL, "accepted for compatibility: sbxrun leaves no process behind")
+// clang-format on
+
+static int container_print(const struct buf *b, struct error *e)
+{
+	if (b->overflow)
+		return err_set(e, ERR_SYSTEM, "the output is too large");
+	if (b->len && fd_write_all(STDOUT_FILENO, b->data, b->len) < 0)
+		return err_sys(e, "write to standard output");
+	return 0;
+}
+
+static struct create_options container_options(const struct cli *c)
+{
+	return (struct create_options){
+		.root = c->root,
+		.id = c->args[0],
+		.bundle = c->bundle ? c->bundle : ".",
+		.config = c->config,
+		.pid_file = c->pid_file,
+		.console_socket = c->console_socket,
+		.pidfd_socket = c->pidfd_socket,
+		.no_pivot = c->no_pivot,
+		.no_new_keyring = c->no_new_keyring,
+		.preserve_fds = c->preserve_fds,
+	};
+}
+
+static int create_run(struct cli *c, struct error *e)
+{
+	struct create_options o = container_options(c);
+	struct created created;
+
+	if (life_create(&o, c->arena, &created, e) < 0)
+		return -1;
+	fd_close(&created.pidfd);
+	store_close(&created.store);
+	return 0;
+}
+
+static const struct cli_option create_options[] = {CREATE_OPTIONS};
+const struct cli_command cli_create = {
+	"create", "ID", "make a container that waits for start", create_options,
+	ARRAY_SIZE(create_options), 1, 1, true, create_run};
+
+static int start_run(struct cli *c, struct error *e)
+{
+	return life_start(c->root, c->args[0], c->arena, e);
+}
+
+const struct cli_command cli_start = {
+	"start", "ID", "run the program of a created container", NULL, 0, 1, 1, false, start_run};
+
+static int run_run(struct cli *c, struct error *e)
+{
+	struct run_options o = {
+		.create = container_options(c),
+		.detach = c->detach,
+		.keep = c->keep,
+	};
+
+	return life_run(&o, c->arena, &c->status, e);
+}
+
+static const struct cli_option run_options[] = {
+	CREATE_OPTIONS,
+	CLI_OPTION(detach, "detach", 'd', CLI_FLAG, NULL, "return once the program runs"),
+	CLI_OPTION(keep, "keep", 0, CLI_FLAG, NULL, "don't delete the container when it has ended"),
+};
+const struct cli_command cli_run = {"run", "ID", "create, start, wait and delete", run_options,
+				    ARRAY_SIZE(run_options), 1, 1, true, run_run};
+
+static int state_run(struct cli *c, struct error *e)
+{
+	struct buf b = buf_new(c->arena, OUTPUT_MAX);
+
+	if (life_state(c->root, c->args[0], c->arena, &b, e) < 0)
+		return -1;
+	return container_print(&b, e);
+}
+
+const struct cli_command cli_state = {
+	"state", "ID", "print a container's state as JSON", NULL, 0, 1, 1, false, state_run};
+
+static int kill_run(struct cli *c, struct error *e)
+{
+	const char *name = c->n_args > 1 ? c->args[1] : "TERM";
+	int sig = oci_signal_number(name);
+
+	if (sig < 0)
+		return err_set(e, ERR_USAGE, "unknown signal \"%s\"", name);
+	return life_kill(c->root, c->args[0], sig, c->all, c->arena, e);
+}
+
+static const struct cli_option kill_options[] = {
+	CLI_OPTION(all, "all", 'a', CLI_FLAG, NULL, "all processes of the container, not only init"),
+};
+const struct cli_command cli_kill = {
+	"kill", "ID [SIGNAL]", "send a signal (default: TERM)", kill_options,
+	ARRAY_SIZE(kill_options), 1, 2, false, kill_run};
+
+static int delete_run(struct cli *c, struct error *e)
+{
+	return life_delete(c->root, c->args[0], c->force, c->arena, e);
+}
+
+static const struct cli_option delete_options[] = {
+	CLI_OPTION(force, "force", 'f', CLI_FLAG, NULL, "also a running one, and no error if there is none"),
+};
+const struct cli_command cli_delete = {
+	"delete", "ID", "remove a container and all that it holds", delete_options,
+	ARRAY_SIZE(delete_options), 1, 1, false, delete_run};
+
+static int list_run(struct cli *c, struct error *e)
+{
+	struct buf b = buf_new(c->arena, OUTPUT_MAX);
+	enum list_format format = LIST_TABLE;
+
+	if (c->quiet)
+		format = LIST_QUIET;
+	else if (c->format && str_eq(c->format, "json"))
+		format = LIST_JSON;
+	else if (c->format && !str_eq(c->format, "table"))
+		return err_set(e, ERR_USAGE, "--format: \"%s\" is neither table nor json", c->format);
+	if (life_list(c->root, format, c->arena, &b, e) < 0)
+		return -1;
+	return container_print(&b, e);
+}
+
+static const struct cli_option list_options[] = {
+	CLI_OPTION(format, "format", 'f', CLI_TEXT, "table|json", "how to print (default: table)"),
+	CLI_OPTION(quiet, "quiet", 'q', CLI_FLAG, NULL, "ids only"),
+};
+const struct cli_command cli_list = {"list", "", "list the containers", list_options,
+				     ARRAY_SIZE(list_options), 0, 0, false, list_run};

@@ -1,0 +1,231 @@
+/*
+ * sbxrun: an OCI container runtime for code that is not trusted.
+ *
+ * Which processes there are: this one (called by an engine or a person), for create and run also
+ * init, which becomes the container's program, and where namespaces are joined a launcher between
+ * the two (ns/spawn.h). Nothing stays behind but init.
+ *
+ * Order here: read the command line, shut out what the caller left open, open the log, run from a
+ * protected copy of our own file if the command enters a container, then do it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "base/timing.h"
+#include "cli/cli.h"
+#include "state/store.h"
+#include "sys/self.h"
+
+static const struct cli_command *const commands[] = {
+	&cli_create, &cli_start, &cli_run,  &cli_state,	   &cli_kill,
+	&cli_delete, &cli_list,	 &cli_spec, &cli_features,
+};
+
+// clang-format off
+static const struct cli_option global_options[] = {
+	CLI_OPTION(root, "root", 0, CLI_TEXT, "DIR", "state directory (default: /run/sbxrun)"),
+	CLI_OPTION(log, "log", 0, CLI_TEXT, "FILE", "write errors there too"),
+	CLI_OPTION(log_format, "log-format", 0, CLI_TEXT, "text|json", "of the log (default: text)"),
+	CLI_OPTION(log_level, "log-level", 0, CLI_TEXT, "error|warning|info|debug", "how much is logged (default: error)"),
+	CLI_OPTION(debug, "debug", 0, CLI_FLAG, NULL, "the same as --log-level debug"),
+	CLI_OPTION(systemd_cgroup, "systemd-cgroup", 0, CLI_FLAG, NULL, "not supported: cgroups are made through cgroupfs"),
+	CLI_OPTION(cgroup_manager, "cgroup-manager", 0, CLI_TEXT, "cgroupfs", "the only one there is"),
+	CLI_OPTION(rootless, "rootless", 0, CLI_TEXT, "auto|true|false", "must be what the caller is (default: auto)"),
+	CLI_OPTION(timing, "timing", 0, CLI_TEXT, "FILE", "write microseconds a stage"),
+	CLI_OPTION(version, "version", 'v', CLI_FLAG, NULL, "print the version"),
+	CLI_OPTION(help, "help", 'h', CLI_FLAG, NULL, "print this"),
+};
+// clang-format on
+
+static void main_out_of_memory(void)
+{
+	static const char text[] = "sbxrun: out of memory\n";
+
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(1);
+	_exit(1);
+}
+
+static const struct cli_command *main_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (str_eq(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}
+
+static void main_usage(FILE *out)
+{
+	size_t i;
+
+	fprintf(out, "sbxrun [OPTION…] COMMAND [ARGUMENT…]\n\nCommands:\n");
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->help);
+	fprintf(out, "  %-10s %s\n\nOptions:\n", "help", "print this, or what a command takes");
+	cli_print_options(out, global_options, ARRAY_SIZE(global_options));
+}
+
+static void main_usage_of(FILE *out, const struct cli_command *command)
+{
+	fprintf(out, "sbxrun %s%s%s%s: %s\n", command->name, command->n_options ? " [OPTION…]" : "",
+		*command->synopsis ? " " : "", command->synopsis, command->help);
+	cli_print_options(out, command->options, command->n_options);
+}
+
+/* sbxrun help [COMMAND] */
+static int main_help(const char *name, struct error *e)
+{
+	const struct cli_command *command = name ? main_find(name) : NULL;
+
+	if (name && !command)
+		return err_set(e, ERR_USAGE, "unknown command \"%s\"", name);
+	if (command)
+		main_usage_of(stdout, command);
+	else
+		main_usage(stdout);
+	return 0;
+}
+
+static int main_check_globals(const struct cli *c, struct error *e)
+{
+	if (c->log_format && !str_eq(c->log_format, "text") && !str_eq(c->log_format, "json"))
+		return err_set(e, ERR_USAGE, "--log-format: \"%s\" is neither text nor json",
+			       c->log_format);
+	if (c->systemd_cgroup || (c->cgroup_manager && !str_eq(c->cgroup_manager, "cgroupfs")))
+		return err_set(e, ERR_USAGE,
+			       "only the cgroupfs driver is supported: drop %s and let the engine use "
+			       "cgroupfs too",
+			       c->systemd_cgroup ? "--systemd-cgroup" : "--cgroup-manager");
+	if (c->rootless && !str_eq(c->rootless, "auto") &&
+	    !str_eq(c->rootless, geteuid() ? "true" : "false"))
+		return err_set(e, ERR_USAGE, "--rootless=%s: the caller's uid is %u", c->rootless,
+			       geteuid());
+	return 0;
+}
+
+/* What the caller left open or closed is not to be trusted (rule R3). Before anything is opened. */
+static int main_tidy_fds(const struct cli *c, struct error *e)
+{
+	unsigned int fd;
+
+	for (fd = 0; fd < 3; fd++)
+		if (fcntl((int)fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != (int)fd)
+			return err_sys(e, "open /dev/null for descriptor %u", fd);
+	if (c->preserve_fds > 1024)
+		return err_set(e, ERR_USAGE, "--preserve-fds: %u is more than 1024", c->preserve_fds);
+	for (fd = 3; fd < 3 + c->preserve_fds; fd++)
+		if (fcntl((int)fd, F_GETFD) < 0)
+			return err_sys(e, "--preserve-fds %u: descriptor %u", c->preserve_fds, fd);
+	if (fd_cloexec_from(fd) < 0)
+		return err_sys(e, "close_range");
+	return 0;
+}
+
+static int main_open_log(const struct cli *c, struct error *e)
+{
+	static const char *const levels[] = {"error", "warning", "info", "debug"};
+	struct log_options o = {
+		.file = c->log,
+		.json = c->log_format && str_eq(c->log_format, "json"),
+		.level = c->debug ? LOG_DEBUG : LOG_ERROR,
+	};
+	size_t i;
+
+	for (i = 0; c->log_level && i < ARRAY_SIZE(levels); i++)
+		if (str_eq(c->log_level, levels[i]))
+			break;
+	if (i == ARRAY_SIZE(levels))
+		return err_set(e, ERR_USAGE, "--log-level: unknown level \"%s\"", c->log_level);
+	if (c->log_level && !c->debug)
+		o.level = (enum log_level)i;
+	return log_open(&o, e);
+}
+
+static int main_run(struct cli *c, const struct cli_command *command, struct error *e)
+{
+	int result;
+
+	if (c->n_args < command->min_args || c->n_args > command->max_args)
+		return err_set(e, ERR_USAGE, "usage: sbxrun %s [OPTION…] %s", command->name,
+			       command->synopsis);
+	if (command->enters && self_protect(c->argv, e) < 0)
+		return -1;
+	prctl(PR_SET_NAME, "sbxrun");
+	if (c->timing && timing_start(e) < 0)
+		return -1;
+	timing_mark("begin");
+	result = command->run(c, e);
+	if (result == 0 && c->timing)
+		return timing_write(c->timing, e);
+	return result;
+}
+
+/* *ret_command is NULL when what was asked for is done. */
+static int main_parse(struct cli *c, const struct cli_command **ret_command, struct error *e)
+{
+	const size_t n = ARRAY_SIZE(global_options);
+	const struct cli_command *command;
+	size_t at = 1;
+
+	*ret_command = NULL;
+	if (cli_read_options(c, c->argv, &at, global_options, n, true, e) < 0)
+		return -1;
+	if (c->version) {
+		fputs(cli_version, stdout);
+		return 0;
+	}
+	if (c->help || !c->argv[at]) {
+		main_usage(c->help ? stdout : stderr);
+		c->status = c->help ? 0 : 1;
+		return 0;
+	}
+	if (str_eq(c->argv[at], "help"))
+		return main_help(c->argv[at + 1], e);
+	command = main_find(c->argv[at]);
+	if (!command)
+		return err_set(e, ERR_USAGE, "unknown command \"%s\" (see sbxrun help)", c->argv[at]);
+	at++;
+	if (c->argv[at] && (str_eq(c->argv[at], "--help") || str_eq(c->argv[at], "-h"))) {
+		main_usage_of(stdout, command);
+		return 0;
+	}
+	if (cli_read_options(c, c->argv, &at, command->options, command->n_options, false, e) < 0)
+		return -1;
+	*ret_command = command;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct cli_command *command = NULL;
+	struct arena arena = {0};
+	struct error e = {0};
+	struct cli c = {.arena = &arena, .argv = argv};
+
+	arena_out_of_memory = main_out_of_memory;
+	if (argc < 1)
+		return 1;
+	c.args = arena_array(&arena, (size_t)argc + 1, char *);
+	if (self_refuse_setuid(&e) < 0 || main_parse(&c, &command, &e) < 0)
+		goto fail;
+	if (!command)
+		return c.status;
+	if (main_tidy_fds(&c, &e) < 0 || main_check_globals(&c, &e) < 0 || main_open_log(&c, &e) < 0)
+		goto fail;
+	if (!c.root || !*c.root)
+		c.root = arena_strdup(&arena, store_default_root(&arena));
+	if (main_run(&c, command, &e) < 0)
+		goto fail;
+	return c.status;
+fail:
+	log_failure(&e);
+	return 1;
+}

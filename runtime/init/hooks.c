@@ -1,0 +1,215 @@
+/*
+ * A hook gets a pipe for standard input; what it prints is kept for the error message. Its time is
+ * bounded when the config says so; then its process group is killed. A hook that leaves a child
+ * behind with its output open is not waited for.
+ */
+#include "init/hooks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "sys/sys.h"
+
+enum { OUTPUT_MAX = 400 };
+
+struct hook_run {
+	int stdin_fd;  /* our end */
+	int output_fd; /* our end */
+	int pidfd;
+	pid_t pid;
+	const char *state;
+	size_t state_left;
+	char output[OUTPUT_MAX];
+	size_t output_len;
+};
+
+__attribute__((noreturn)) static void hook_child(const struct oci_hook *h, const struct strings *env,
+						 int in_fd, int out_fd)
+{
+	char *no_args[2] = {h->path, NULL}, *no_env[1] = {NULL};
+	sigset_t none;
+
+	/* Its own group, so that a time-out reaches what it started. */
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	umask(022);
+	if (dup2(in_fd, 0) < 0 || dup2(out_fd, 1) < 0 || dup2(out_fd, 2) < 0 ||
+	    fd_cloexec_from(3) < 0)
+		_exit(126);
+	execve(h->path, h->args.n ? h->args.v : no_args, env && env->n ? env->v : no_env);
+	dprintf(2, "%s", err_text(errno));
+	_exit(127);
+}
+
+static int hook_spawn(const struct oci_hook *h, const struct strings *env, struct hook_run *run,
+		      struct error *e)
+{
+	int in[2] = {-1, -1}, out[2] = {-1, -1};
+
+	if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0) {
+		err_sys(e, "pipe");
+		goto fail;
+	}
+	run->pid = sys_clone3(0, -1, &run->pidfd);
+	if (run->pid == 0)
+		hook_child(h, env, in[0], out[1]);
+	if (run->pid < 0) {
+		err_sys(e, "clone");
+		goto fail;
+	}
+	fd_close(&in[0]);
+	fd_close(&out[1]);
+	/* A hook need not read its input: no write of ours may wait for it. */
+	fcntl(in[1], F_SETFL, O_NONBLOCK);
+	run->stdin_fd = in[1];
+	run->output_fd = out[0];
+	return 0;
+fail:
+	fd_close(&in[0]);
+	fd_close(&in[1]);
+	fd_close(&out[0]);
+	fd_close(&out[1]);
+	return -1;
+}
+
+static void hook_feed(struct hook_run *run)
+{
+	ssize_t n = write(run->stdin_fd, run->state, run->state_left);
+
+	if (n > 0) {
+		run->state += n;
+		run->state_left -= (size_t)n;
+	}
+	if (run->state_left == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		fd_close(&run->stdin_fd);
+}
+
+static void hook_drain(struct hook_run *run)
+{
+	char chunk[1024];
+	ssize_t n = read(run->output_fd, chunk, sizeof(chunk));
+	size_t keep;
+
+	if (n == 0 || (n < 0 && errno != EINTR)) {
+		fd_close(&run->output_fd);
+		return;
+	}
+	keep = n > 0 ? (size_t)n : 0;
+	if (keep > sizeof(run->output) - 1 - run->output_len)
+		keep = sizeof(run->output) - 1 - run->output_len;
+	memcpy(run->output + run->output_len, chunk, keep);
+	run->output_len += keep;
+}
+
+static int hook_ms_left(const struct timespec *deadline)
+{
+	struct timespec now;
+	long long ms;
+
+	if (!deadline->tv_sec)
+		return -1;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	ms = (deadline->tv_sec - now.tv_sec) * 1000LL + (deadline->tv_nsec - now.tv_nsec) / 1000000;
+	return ms < 0 ? 0 : ms > 1000000 ? 1000000 : (int)ms;
+}
+
+/* Returns false when the time is up. */
+static bool hook_attend(struct hook_run *run, const struct timespec *deadline)
+{
+	for (;;) {
+		struct pollfd fds[] = {
+			{.fd = run->pidfd, .events = POLLIN},
+			{.fd = run->output_fd, .events = POLLIN},
+			{.fd = run->stdin_fd, .events = POLLOUT},
+		};
+		int left = hook_ms_left(deadline);
+
+		if (left == 0)
+			return false;
+		if (poll(fds, 3, left) < 0)
+			continue;
+		if (fds[2].revents)
+			hook_feed(run);
+		if (fds[1].revents)
+			hook_drain(run);
+		else if (fds[0].revents)
+			return true; /* ended, and all that it printed is read */
+		if (fds[0].revents && run->output_fd < 0)
+			return true;
+	}
+}
+
+static void hook_finish(struct hook_run *run, bool killed, int *ret_status)
+{
+	if (killed) {
+		kill(-run->pid, SIGKILL);
+		kill(run->pid, SIGKILL);
+	}
+	while (waitpid(run->pid, ret_status, __WALL) < 0 && errno == EINTR)
+		;
+	fd_close(&run->pidfd);
+	fd_close(&run->stdin_fd);
+	fd_close(&run->output_fd);
+}
+
+static int hook_run_one(const struct oci_hook *h, const char *state, const struct strings *env,
+			struct error *e)
+{
+	struct hook_run run = {.stdin_fd = -1, .output_fd = -1, .pidfd = -1, .state = state,
+			       .state_left = strlen(state)};
+	struct timespec deadline = {0};
+	bool in_time;
+	int status = 0;
+
+	if (h->timeout.set) {
+		clock_gettime(CLOCK_MONOTONIC, &deadline);
+		deadline.tv_sec += h->timeout.v;
+	}
+	if (hook_spawn(h, h->env.n ? &h->env : env, &run, e) < 0)
+		return -1;
+	in_time = hook_attend(&run, &deadline);
+	hook_finish(&run, !in_time, &status);
+	while (run.output_len && run.output[run.output_len - 1] == '\n')
+		run.output[--run.output_len] = '\0';
+	if (!in_time)
+		return err_set(e, ERR_SYSTEM, "%s: timed out after %lld s", h->path,
+			       (long long)h->timeout.v);
+	if (WIFSIGNALED(status))
+		return err_set(e, ERR_SYSTEM, "%s: killed by signal %d", h->path, WTERMSIG(status));
+	if (WEXITSTATUS(status) != 0)
+		return err_set(e, ERR_SYSTEM, "%s: exit status %d, output: %s", h->path,
+			       WEXITSTATUS(status), run.output);
+	return 0;
+}
+
+int hooks_run(const struct oci_hook_list *hooks, const char *kind, const char *state,
+	      const struct strings *env, struct error *e)
+{
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
+	int result = 0;
+	size_t i;
+
+	if (!hooks->n)
+		return 0;
+	sigaction(SIGPIPE, &ignore, &old);
+	for (i = 0; i < hooks->n && result == 0; i++) {
+		result = hook_run_one(&hooks->v[i], state, env, e);
+		if (result < 0)
+			err_wrap(e, "error running %s hook #%zu", kind, i);
+	}
+	sigaction(SIGPIPE, &old, NULL);
+	return result;
+}

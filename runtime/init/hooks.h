@@ -1,0 +1,14 @@
+/*
+ * Running hooks: programs of the host that are told the container's state on standard input. The
+ * parent runs those of the runtime's namespaces, init those of the container's.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "oci/config.h"
+
+/* Runs the list in order; the first failure ends it. state is the document for standard input;
+ * env is what a hook without an environment of its own gets (may be NULL: none). Errors read
+ * "error running KIND hook #N: …". */
+int hooks_run(const struct oci_hook_list *hooks, const char *kind, const char *state,
+	      const struct strings *env, struct error *e);

@@ -1,0 +1,253 @@
+/*
+ * From a bundle to a container that waits for `start`. The record is written before anything that it
+ * describes is made; init dies with this process until the record says that the container is
+ * committed; so a create that is killed anywhere leaves nothing that `delete --force` can't find.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/path.h"
+#include "base/timing.h"
+#include "cgroup/cgroup.h"
+#include "init/hooks.h"
+#include "init/init.h"
+#include "init/stage.h"
+#include "life/life.h"
+#include "ns/spawn.h"
+#include "ns/userns.h"
+#include "rootfs/mount.h"
+#include "sys/msg.h"
+#include "sys/proc.h"
+#include "sys/sys.h"
+
+static void create_log_notes(const struct strings *notes)
+{
+	size_t i;
+
+	for (i = 0; i < notes->n; i++)
+		log_warn("%s", notes->v[i]);
+}
+
+static int create_record(const struct plan *p, struct arena *a, struct record *ret,
+			 struct error *e)
+{
+	const struct oci_config *c = p->config;
+	char *boot_id = arena_alloc(a, 37, 1);
+	struct cgroup_dirs dirs = {0};
+
+	if (proc_boot_id(boot_id, e) < 0)
+		return -1;
+	if (!p->cgroup.skipped_reason && cgroup_dirs_settle(&p->cgroup, a, &dirs, e) < 0)
+		return -1;
+	*ret = (struct record){
+		.version = RECORD_VERSION,
+		.id = arena_strdup(a, p->id),
+		.oci_version = c->oci_version,
+		.bundle = arena_strdup(a, p->bundle),
+		.rootfs = path_clean(a, p->rootfs),
+		.created = record_now(a),
+		.boot_id = boot_id,
+		.owner = geteuid(),
+		.has_process = c->process.set,
+		.own_pid_ns = plan_has_new(p, CLONE_NEWPID),
+		.root_on_host = !p->new_root && !plan_join(p, OCI_NS_MOUNT),
+		.cgroups = {.n = dirs.n, .v = dirs.v},
+		.hooks = {.poststart = c->hooks.poststart, .poststop = c->hooks.poststop},
+		.annotations = c->annotations,
+	};
+	return 0;
+}
+
+/* Mounts that map ids: only the parent may ask for that. */
+static int create_open_idmapped(const struct plan *p, struct sources *s, struct error *e)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_mounts; i++) {
+		const struct mount_plan *m = &p->mounts[i];
+		autoclose int userns_fd = -1;
+
+		if (m->idmap == IDMAP_NONE)
+			continue;
+		userns_fd = userns_open_map(&m->uid_maps, &m->gid_maps, p->rootless, e);
+		if (userns_fd < 0)
+			return err_wrap(e, "%s.uidMappings", m->field);
+		s->mounts[i] = mount_open_bind(p, m, userns_fd, e);
+		if (s->mounts[i] < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int create_remember_init(struct created *c, struct arena *a, struct error *e)
+{
+	struct proc_stat stat;
+
+	if (proc_stat_read(c->pid, &stat) < 0)
+		return err_sys(e, "read /proc/%d/stat", c->pid);
+	c->record.pid = c->pid;
+	c->record.pid_start = stat.start;
+	return store_write(&c->store, &c->record, a, e);
+}
+
+static int create_run_hooks(const struct plan *p, struct created *c, struct arena *a,
+			    struct error *e)
+{
+	const struct oci_hooks *h = &p->config->hooks;
+	struct buf b = buf_new(a, 1 << 20);
+
+	/* A hook may ask for the state, and must find the pid there. */
+	if (create_remember_init(c, a, e) < 0)
+		return -1;
+	record_write_state(&c->record, STATUS_CREATING, c->pid, a, &b, false);
+	if (hooks_run(&h->prestart, "prestart", b.data, NULL, e) < 0)
+		return -1;
+	return hooks_run(&h->create_runtime, "createRuntime", b.data, NULL, e);
+}
+
+/* Digits alone, under another name first: whoever waits for the file reads it whole. */
+static int create_write_pid_file(const char *file, pid_t pid, struct arena *a, struct error *e)
+{
+	const char *slash = strrchr(file, '/');
+	int dir = slash ? (int)(slash - file) + 1 : 0;
+	char *temporary = arena_printf(a, "%.*s.%s.%d", dir, file, file + dir, getpid());
+	char *digits = arena_printf(a, "%d", pid);
+	autoclose int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+
+	if (fd >= 0 && fd_write_all(fd, digits, strlen(digits)) == 0 && rename(temporary, file) == 0)
+		return 0;
+	err_sys(e, "--pid-file: write %s", file);
+	unlink(temporary);
+	return -1;
+}
+
+/* The parent's side of the stages. */
+static int create_attend(const struct plan *p, const struct create_options *o, struct init *in,
+			 int sock, struct created *c, struct arena *a, struct error *e)
+{
+	struct error rest;
+	int kind;
+
+	if (in->runtime_hooks) {
+		if (stage_await(sock, STAGE_MOUNTED, e) < 0 || create_run_hooks(p, c, a, e) < 0 ||
+		    stage_say(sock, STAGE_HOOKS_RUN, e) < 0)
+			return -1;
+	}
+	if (stage_await(sock, STAGE_READY, e) < 0)
+		return -1;
+	timing_mark("ready");
+	c->record.committed = true;
+	if (create_remember_init(c, a, e) < 0)
+		return -1;
+	if (o->pid_file && create_write_pid_file(o->pid_file, c->pid, a, e) < 0)
+		return -1;
+	if (stage_say(sock, STAGE_COMMITTED, e) < 0)
+		return -1;
+	/* Until init has cut the tie to this process, it would die with it. */
+	if (msg_recv(sock, &kind, &rest, NULL) != 0)
+		return err_set(e, ERR_SYSTEM, "init failed after it was ready: %s", rest.text);
+	return 0;
+}
+
+/* Nothing that was made so far stays. */
+static void create_roll_back(struct created *c, struct arena *a)
+{
+	struct error ignored;
+	int status;
+
+	if (c->pid > 0)
+		kill(c->pid, SIGKILL);
+	while (c->pid > 0 && waitpid(c->pid, &status, __WALL) < 0 && errno == EINTR)
+		;
+	if (life_destroy(&c->store, &c->record, -1, a, &ignored) < 0)
+		log_warn("clean-up after the failure: %s", ignored.text);
+	fd_close(&c->pidfd);
+	store_close(&c->store);
+}
+
+static int create_spawn(const struct plan *p, const struct create_options *o, struct init *in,
+			struct created *c, struct arena *a, struct error *e)
+{
+	struct spawn spawn = {.plan = p, .main = init_main, .context = in, .unified_dfd = -1};
+	int socks[2], result;
+
+	if (!p->cgroup.skipped_reason && cgroup_make(&p->cgroup, &in->cgroup, e) < 0)
+		return -1;
+	if (in->cgroup.warning[0])
+		log_warn("%s", in->cgroup.warning);
+	timing_mark("cgroups made");
+	spawn.unified_dfd = in->cgroup.unified_dfd;
+	in->make_cgroup_ns = plan_has_new(p, CLONE_NEWCGROUP) && spawn_leaves_cgroup_ns(&spawn);
+	in->listen_fd = store_listen(&c->store, e);
+	if (in->listen_fd < 0 || create_open_idmapped(p, &in->sources, e) < 0 ||
+	    msg_pair(socks, e) < 0)
+		return -1;
+	in->stage_fd = socks[1];
+	c->pid = spawn_init(&spawn, &c->pidfd, e);
+	timing_mark("init cloned");
+	fd_close(&socks[1]);
+	fd_close(&in->listen_fd);
+	cgroup_handle_close(&in->cgroup);
+	sources_close(p, &in->sources);
+	result = c->pid < 0 ? -1 : create_attend(p, o, in, socks[0], c, a, e);
+	fd_close(&socks[0]);
+	return result;
+}
+
+int life_create(const struct create_options *o, struct arena *a, struct created *ret,
+		struct error *e)
+{
+	struct created c = {.store = STORE_NONE, .pidfd = -1};
+	struct strings notes = {0};
+	struct host_facts facts;
+	struct plan *p = arena_new(a, struct plan);
+	struct init *in = arena_new(a, struct init);
+	size_t len;
+	char *text;
+
+	if (store_check_id(o->id, e) < 0 || life_probe_host(a, &facts, e) < 0)
+		return -1;
+	timing_mark("host probed");
+	if (life_plan(o, &facts, a, &text, &len, p, e) < 0)
+		return -1;
+	timing_mark("planned");
+	create_log_notes(&p->warnings);
+	create_log_notes(&p->cgroup.warnings);
+	if (p->cgroup.skipped_reason)
+		log_warn("no cgroups: %s", p->cgroup.skipped_reason);
+	*in = (struct init){
+		.plan = p,
+		.arena = a,
+		.sources = sources_none(p, a),
+		.cgroup = CGROUP_HANDLE_NONE,
+		.listen_fd = -1,
+		.no_new_keyring = o->no_new_keyring,
+		.preserve_fds = o->preserve_fds,
+		.runtime_hooks = p->config->hooks.prestart.n || p->config->hooks.create_runtime.n,
+	};
+	if (p->config->process.terminal)
+		return err_set(e, ERR_CONFIG, "process.terminal: not supported by this version of sbxrun");
+	if (seccomp_program_build(&p->config->linux_.seccomp, a, &in->seccomp, &notes, e) < 0)
+		return -1;
+	create_log_notes(&notes);
+	timing_mark("seccomp built");
+	if (create_record(p, a, &c.record, e) < 0 || store_claim(o->root, o->id, &c.store, e) < 0)
+		return -1;
+	in->record = &c.record;
+	in->store = &c.store;
+	if (store_write(&c.store, &c.record, a, e) < 0 ||
+	    store_put(&c.store, "config.json", text, len, e) < 0 ||
+	    create_spawn(p, o, in, &c, a, e) < 0) {
+		create_roll_back(&c, a);
+		return -1;
+	}
+	timing_mark("created");
+	*ret = c;
+	return 0;
+}

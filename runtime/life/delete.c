@@ -1,0 +1,27 @@
+#include "base/fd.h"
+#include "life/life.h"
+
+int life_delete(const char *root, const char *id, bool force, struct arena *a, struct error *e)
+{
+	auto_store struct store s = STORE_NONE;
+	autoclose int pidfd = -1;
+	enum status status;
+	struct record r;
+	bool found;
+
+	if (store_check_id(id, e) < 0)
+		return -1;
+	if (store_open(root, id, true, &s, e) < 0)
+		return force && e->class == ERR_NOT_FOUND ? 0 : -1;
+	if (store_read(&s, a, &r, &found, e) < 0)
+		return -1;
+	/* A create that was cut short before it had made anything. */
+	if (!found)
+		return store_remove(&s, e);
+	status = store_status(&s, &r, &pidfd);
+	if (status == STATUS_RUNNING && !force)
+		return err_set(e, ERR_WRONG_STATE,
+			       "cannot delete container \"%s\" that is not stopped: running (use --force)",
+			       id);
+	return life_destroy(&s, &r, pidfd, a, e);
+}

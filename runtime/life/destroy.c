@@ -1,0 +1,77 @@
+/*
+ * The way back to nothing, from the record alone. Each part is tried even if one before it failed,
+ * and the record goes last, so that whatever is left can be removed by the next `delete --force`.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "cgroup/cgroup.h"
+#include "init/hooks.h"
+#include "life/life.h"
+
+enum { EXIT_WAIT_MS = 10000 };
+
+static int destroy_kill_init(int pidfd, const char *id, struct error *e)
+{
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+	int n;
+
+	if (pidfd < 0)
+		return 0;
+	if (pidfd_send_signal(pidfd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
+		return err_sys(e, "kill container \"%s\"", id);
+	do
+		n = poll(&p, 1, EXIT_WAIT_MS);
+	while (n < 0 && errno == EINTR);
+	if (n == 0)
+		return err_set(e, ERR_SYSTEM, "container \"%s\" did not end within %d s of SIGKILL", id,
+			       EXIT_WAIT_MS / 1000);
+	/* If it is our child, its exit is ours to collect; otherwise there is nothing to do. */
+	if (waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0}, WEXITED | WNOHANG | __WALL) < 0)
+		return 0;
+	return 0;
+}
+
+static void destroy_run_poststop(const struct record *r, struct arena *a)
+{
+	struct buf b = buf_new(a, 1 << 20);
+	struct error e;
+
+	if (!r->hooks.poststop.n)
+		return;
+	record_write_state(r, STATUS_STOPPED, 0, a, &b, false);
+	/* The specification: warn, and go on as if it had succeeded. */
+	if (hooks_run(&r->hooks.poststop, "poststop", b.data, NULL, &e) < 0)
+		log_warn("%s", e.text);
+}
+
+int life_destroy(struct store *s, const struct record *r, int pidfd, struct arena *a,
+		 struct error *e)
+{
+	const struct cgroup_dirs dirs = {.n = r->cgroups.n, .v = r->cgroups.v};
+	struct error other;
+	int result = 0;
+
+	/* The cgroups first: a frozen init would not die. */
+	if (cgroup_kill(&dirs, e) < 0)
+		result = -1;
+	if (destroy_kill_init(pidfd, r->id, result < 0 ? &other : e) < 0)
+		result = -1;
+	if (cgroup_remove(&dirs, result < 0 ? &other : e) < 0)
+		result = -1;
+	if (r->root_on_host && umount2(r->rootfs, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 &&
+	    errno != EINVAL && errno != ENOENT) {
+		err_sys(result < 0 ? &other : e, "unmount %s", r->rootfs);
+		result = -1;
+	}
+	if (result < 0)
+		return -1;
+	destroy_run_poststop(r, a);
+	return store_remove(s, e);
+}

@@ -1,0 +1,99 @@
+/* Facts about the host, and the bundle as a plan. */
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "cgroup/cgroup.h"
+#include "life/life.h"
+#include "oci/oci.h"
+#include "security/caps.h"
+#include "security/lsm.h"
+#include "sys/sys.h"
+
+enum { CONFIG_MAX = 16 << 20, KERNEL_MAJOR = 5, KERNEL_MINOR = 14 };
+
+static int host_check_kernel(struct error *e)
+{
+	unsigned int major = 0, minor = 0;
+	struct utsname u;
+
+	if (uname(&u) < 0)
+		return err_sys(e, "uname");
+	if (sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
+	    (major > KERNEL_MAJOR || (major == KERNEL_MAJOR && minor >= KERNEL_MINOR)))
+		return 0;
+	return err_set(e, ERR_HOST, "Linux %d.%d or newer is needed; this is %s", KERNEL_MAJOR,
+		       KERNEL_MINOR, u.release);
+}
+
+int life_probe_host(struct arena *a, struct host_facts *ret, struct error *e)
+{
+	struct host_facts f = {
+		.uid = geteuid(),
+		.gid = getegid(),
+		.has_time_ns = access("/proc/self/ns/time", F_OK) == 0,
+	};
+
+	if (host_check_kernel(e) < 0 || cgroup_host_probe(a, &f.cgroup, e) < 0 ||
+	    caps_probe_host(false, &f.caps, e) < 0 || caps_probe_host(true, &f.caps_userns, e) < 0)
+		return -1;
+	f.privileged = (f.caps.available & CAPS_BIT(CAP_SYS_ADMIN)) != 0;
+	*ret = f;
+	return 0;
+}
+
+static int bundle_read(const struct create_options *o, const char *bundle, struct arena *a,
+		       char **ret_text, size_t *ret_len, struct error *e)
+{
+	const char *path = o->config ? o->config : path_join(a, bundle, "config.json");
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	if (fd < 0)
+		return err_sys(e, "open %s", path);
+	*ret_text = fd_read_all(fd, CONFIG_MAX, a, ret_len);
+	if (*ret_text)
+		return 0;
+	if (errno == EFBIG)
+		return err_set(e, ERR_CONFIG, "%s: larger than %d bytes", path, CONFIG_MAX);
+	return err_sys(e, "read %s", path);
+}
+
+/* The bundle's absolute path, links resolved, as hooks and `state` are told it. */
+static const char *bundle_path(const char *given, struct arena *a, struct error *e)
+{
+	char *path = realpath(given, NULL), *copy;
+
+	if (!path) {
+		err_sys(e, "--bundle: %s", given);
+		return NULL;
+	}
+	copy = arena_strdup(a, path);
+	free(path);
+	return copy;
+}
+
+int life_plan(const struct create_options *o, const struct host_facts *facts, struct arena *a,
+	      char **ret_config_text, size_t *ret_config_len, struct plan *ret_plan,
+	      struct error *e)
+{
+	struct oci_config *config = arena_new(a, struct oci_config);
+	const char *bundle = bundle_path(o->bundle, a, e);
+	struct host_facts f = *facts;
+
+	if (!bundle || bundle_read(o, bundle, a, ret_config_text, ret_config_len, e) < 0 ||
+	    oci_config_read("config.json", *ret_config_text, *ret_config_len, a, config, e) < 0)
+		return -1;
+	/* Two lookups that only a config with labels needs. */
+	if (config->process.apparmor_profile || config->process.selinux_label ||
+	    config->linux_.mount_label)
+		lsm_probe_host(&f.lsm);
+	if (plan_make(config, o->id, bundle, &f, a, ret_plan, e) < 0)
+		return -1;
+	ret_plan->no_pivot = o->no_pivot;
+	return 0;
+}

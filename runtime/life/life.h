@@ -1,0 +1,79 @@
+/*
+ * The verbs. Each loads what it needs, does one thing, and records it. They return -1 with an error
+ * and leave printing and exit codes to the programs.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "plan/plan.h"
+#include "state/record.h"
+#include "state/store.h"
+
+struct create_options {
+	const char *root; /* of the state */
+	const char *id;
+	const char *bundle;
+	const char *config; /* NULL: config.json in the bundle */
+	const char *pid_file;
+	const char *console_socket;
+	const char *pidfd_socket;
+	bool no_pivot;
+	bool no_new_keyring;
+	unsigned int preserve_fds;
+};
+
+/* A container that this process made, and whose init is its child. */
+struct created {
+	struct store store; /* locked */
+	struct record record;
+	pid_t pid;
+	int pidfd;
+};
+
+int life_create(const struct create_options *o, struct arena *a, struct created *ret,
+		struct error *e);
+
+int life_start(const char *root, const char *id, struct arena *a, struct error *e);
+
+struct run_options {
+	struct create_options create;
+	bool detach;
+	bool keep;
+};
+/* *ret_status is what the foreground program ended with: its exit code, or 128 + signal. */
+int life_run(const struct run_options *o, struct arena *a, int *ret_status, struct error *e);
+
+int life_state(const char *root, const char *id, struct arena *a, struct buf *b, struct error *e);
+
+int life_kill(const char *root, const char *id, int sig, bool all, struct arena *a,
+	      struct error *e);
+
+int life_delete(const char *root, const char *id, bool force, struct arena *a, struct error *e);
+
+enum list_format { LIST_TABLE, LIST_JSON, LIST_QUIET };
+int life_list(const char *root, enum list_format format, struct arena *a, struct buf *b,
+	      struct error *e);
+
+/* ---- shared by the verbs ---- */
+
+int life_probe_host(struct arena *a, struct host_facts *ret, struct error *e);
+
+/* Reads a bundle and makes its plan. */
+int life_plan(const struct create_options *o, const struct host_facts *facts, struct arena *a,
+	      char **ret_config_text, size_t *ret_config_len, struct plan *ret_plan,
+	      struct error *e);
+
+/* Starts a created container: tells init, waits until the program runs, runs poststart hooks. On a
+ * failed hook the container is destroyed, as the specification demands. */
+int life_start_created(struct store *s, struct record *r, int pidfd, struct arena *a,
+		       struct error *e);
+
+/* Kills what is left of a container and removes everything that create made. Goes on after a
+ * failure, reports the first. The store is gone afterwards unless something could not be removed. */
+int life_destroy(struct store *s, const struct record *r, int pidfd, struct arena *a,
+		 struct error *e);

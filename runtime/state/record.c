@@ -1,0 +1,102 @@
+#include "state/record.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "json/rows.h"
+#include "oci/oci.h"
+
+/* clang-format off */
+static const struct json_row cgroup_dir_rows[] = {
+	F(cgroup_dir, "mount", STR, mount, REQUIRED),
+	F(cgroup_dir, "path", STR, path, REQUIRED),
+	F(cgroup_dir, "made", STR, made, REQUIRED),
+	F(cgroup_dir, "unified", BOOL, unified, OMIT),
+	F(cgroup_dir, "freezer", BOOL, freezer, OMIT),
+};
+TABLE(cgroup_dir);
+
+static const struct json_row record_rows[] = {
+	F(record, "version", U32, version, REQUIRED),
+	F(record, "id", STR, id, REQUIRED),
+	F(record, "ociVersion", STR, oci_version, REQUIRED),
+	F(record, "bundle", STR, bundle, REQUIRED),
+	F(record, "rootfs", STR, rootfs, REQUIRED),
+	F(record, "created", STR, created, REQUIRED),
+	F(record, "bootId", STR, boot_id, REQUIRED),
+	F(record, "owner", U32, owner),
+	F(record, "pid", I32, pid),
+	F(record, "pidStart", U64, pid_start),
+	F(record, "committed", BOOL, committed),
+	F(record, "hasProcess", BOOL, has_process),
+	F(record, "ownPidNs", BOOL, own_pid_ns),
+	F(record, "rootOnHost", BOOL, root_on_host, OMIT),
+	N(record, "cgroups", LIST, cgroups, cgroup_dir, CGROUP_MAX, OMIT),
+	O(record, "hooks", hooks, oci_hooks, OMIT),
+	F(record, "annotations", PAIRS, annotations, OMIT),
+};
+const struct json_table record_table = ROWS(record);
+
+struct state_document {
+	char *oci_version;
+	char *id;
+	char *status;
+	uint32_t pid;
+	char *bundle;
+	char *rootfs;
+	char *created;
+	char *owner;
+	struct pairs annotations;
+};
+
+static const struct json_row state_document_rows[] = {
+	F(state_document, "ociVersion", STR, oci_version),
+	F(state_document, "id", STR, id),
+	F(state_document, "pid", U32, pid),
+	F(state_document, "status", STR, status),
+	F(state_document, "bundle", STR, bundle),
+	F(state_document, "rootfs", STR, rootfs),
+	F(state_document, "created", STR, created),
+	F(state_document, "annotations", PAIRS, annotations, OMIT),
+	F(state_document, "owner", STR, owner),
+};
+/* clang-format on */
+TABLE(state_document);
+
+const char *status_word(enum status s)
+{
+	static const char *const words[] = {"creating", "created", "running", "stopped"};
+
+	return words[s];
+}
+
+void record_write_state(const struct record *r, enum status status, pid_t pid, struct arena *a,
+			struct buf *b, bool indent)
+{
+	struct state_document d = {
+		.oci_version = arena_strdup(a, OCI_VERSION_MAX),
+		.id = r->id,
+		.status = arena_strdup(a, status_word(status)),
+		.pid = (uint32_t)pid,
+		.bundle = r->bundle,
+		.rootfs = r->rootfs,
+		.created = r->created,
+		/* Numbers, not names: looking names up would need NSS. */
+		.owner = r->owner == 0 ? arena_strdup(a, "root") : arena_printf(a, "%u", r->owner),
+		.annotations = r->annotations,
+	};
+
+	json_write(b, &state_document_table, &d, indent ? 2 : 0);
+}
+
+char *record_now(struct arena *a)
+{
+	struct timespec now;
+	char date[32];
+	struct tm tm;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &tm);
+	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
+	return arena_printf(a, "%s.%09ldZ", date, now.tv_nsec);
+}

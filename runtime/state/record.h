@@ -1,0 +1,54 @@
+/*
+ * What is known of a container between two commands: one JSON document, versioned, written before
+ * what it describes is made, replaced atomically.
+ *
+ *	ROOT/ID/            made first: it claims the id; locked (flock) by whoever changes things
+ *	ROOT/ID/state.json  the record
+ *	ROOT/ID/config.json the config as it was at create
+ *	ROOT/ID/start.sock  init waits here for `start`; gone once started
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "json/json.h"
+#include "oci/config.h"
+#include "plan/cgroup.h"
+
+#define RECORD_VERSION 1
+
+struct record {
+	uint32_t version;
+	char *id;
+	char *oci_version;
+	char *bundle;
+	char *rootfs;
+	char *created; /* RFC 3339 with nanoseconds */
+	char *boot_id;
+	uint32_t owner;
+	int32_t pid; /* of init; 0: none yet */
+	uint64_t pid_start;
+	bool committed;	  /* create has succeeded */
+	bool has_process;
+	bool own_pid_ns;
+	bool root_on_host; /* the root is attached in a mount namespace that is not the container's */
+	LIST(struct cgroup_dir) cgroups;
+	struct oci_hooks hooks; /* those that run after create */
+	struct pairs annotations;
+};
+
+extern const struct json_table record_table;
+
+enum status { STATUS_CREATING, STATUS_CREATED, STATUS_RUNNING, STATUS_STOPPED };
+const char *status_word(enum status s);
+
+/* The state that engines and hooks read, as the specification has it. */
+void record_write_state(const struct record *r, enum status status, pid_t pid, struct arena *a,
+			struct buf *b, bool indent);
+
+/* The moment as text. */
+char *record_now(struct arena *a);

@@ -1,0 +1,331 @@
+/*
+ * Trust: the state root belongs to the caller; ids come from the command line and are checked before
+ * they are used as names. Names that are ours to choose below ROOT/ID are constants.
+ */
+#include "state/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "sys/proc.h"
+
+#define RECORD "state.json"
+#define RECORD_NEW "state.json.new"
+#define SOCKET "start.sock"
+
+enum { ID_MAX = 255, RECORD_MAX = 4 << 20, CLAIM_TRIES = 16 };
+
+void store_close(struct store *s)
+{
+	fd_close(&s->dfd);
+	fd_close(&s->root_dfd);
+}
+
+int store_check_id(const char *id, struct error *e)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				      "_+.-";
+	size_t len = strlen(id);
+
+	if (len == 0)
+		return err_set(e, ERR_USAGE, "the container id is empty");
+	if (len > ID_MAX)
+		return err_set(e, ERR_USAGE, "the container id is longer than %d bytes", ID_MAX);
+	if (strspn(id, allowed) != len || str_eq(id, ".") || str_eq(id, ".."))
+		return err_set(e, ERR_USAGE,
+			       "invalid container id %s: only letters, digits and _+.- are allowed",
+			       json_show(id).text);
+	return 0;
+}
+
+const char *store_default_root(struct arena *a)
+{
+	const char *dir = getenv("XDG_RUNTIME_DIR");
+
+	if (geteuid() == 0)
+		return "/run/sbxrun";
+	if (dir && dir[0] == '/')
+		return arena_printf(a, "%s/sbxrun", dir);
+	return arena_printf(a, "/tmp/sbxrun-%u", geteuid());
+}
+
+static int store_open_root(const char *root, bool make, struct error *e)
+{
+	char path[4096], *p;
+	int dfd;
+
+	if (snprintf(path, sizeof(path), "%s", root) >= (int)sizeof(path))
+		return err_set(e, ERR_USAGE, "--root: too long");
+	for (p = path + 1; make && *p; p++) {
+		if (*p != '/')
+			continue;
+		*p = '\0';
+		mkdir(path, 0755);
+		*p = '/';
+	}
+	if (make && mkdir(path, 0700) < 0 && errno != EEXIST)
+		return err_sys(e, "--root: make %s", root);
+	dfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dfd < 0)
+		return err_sys(e, "--root: open %s", root);
+	return dfd;
+}
+
+/* The directory we hold is still the one of that name: not removed while we waited for the lock. */
+static bool store_is_current(const struct store *s)
+{
+	struct stat held, named;
+
+	return fstat(s->dfd, &held) == 0 && fstatat(s->root_dfd, s->id, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       held.st_ino == named.st_ino && held.st_dev == named.st_dev;
+}
+
+static int store_lock(struct store *s)
+{
+	while (flock(s->dfd, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return -1;
+	s->locked = true;
+	return 0;
+}
+
+int store_claim(const char *root, const char *id, struct store *ret, struct error *e)
+{
+	auto_store struct store s = STORE_NONE;
+	int tries;
+
+	s.id = id;
+	s.root_dfd = store_open_root(root, true, e);
+	if (s.root_dfd < 0)
+		return -1;
+	for (tries = 0; tries < CLAIM_TRIES; tries++) {
+		if (mkdirat(s.root_dfd, id, 0700) < 0) {
+			if (errno == EEXIST)
+				return err_set(e, ERR_EXISTS,
+					       "container with given ID already exists: %s", id);
+			return err_sys(e, "make %s/%s", root, id);
+		}
+		s.dfd = openat(s.root_dfd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		/* Between mkdir and lock a `delete --force` may have swept it away: once more. */
+		if (s.dfd >= 0 && store_lock(&s) == 0 && store_is_current(&s)) {
+			*ret = s;
+			s = STORE_NONE;
+			return 0;
+		}
+		fd_close(&s.dfd);
+	}
+	return err_set(e, ERR_SYSTEM, "%s/%s is removed as often as it is made", root, id);
+}
+
+int store_open(const char *root, const char *id, bool lock, struct store *ret, struct error *e)
+{
+	auto_store struct store s = STORE_NONE;
+
+	s.id = id;
+	s.root_dfd = store_open_root(root, false, e);
+	if (s.root_dfd >= 0)
+		s.dfd = openat(s.root_dfd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (s.dfd < 0 && errno != ENOENT)
+		return s.root_dfd < 0 ? -1 : err_sys(e, "open %s/%s", root, id);
+	if (s.dfd >= 0 && lock && store_lock(&s) < 0)
+		return err_sys(e, "lock %s/%s", root, id);
+	if (s.dfd < 0 || (lock && !store_is_current(&s)))
+		return err_set(e, ERR_NOT_FOUND, "container \"%s\" does not exist", id);
+	*ret = s;
+	s = STORE_NONE;
+	return 0;
+}
+
+void store_unlock(struct store *s)
+{
+	flock(s->dfd, LOCK_UN);
+	s->locked = false;
+}
+
+bool store_is_busy(const struct store *s)
+{
+	if (s->locked)
+		return false;
+	if (flock(s->dfd, LOCK_SH | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK;
+	flock(s->dfd, LOCK_UN);
+	return false;
+}
+
+/* Under a name that is not looked for, then renamed: a reader sees the old or the new, whole. */
+int store_put(const struct store *s, const char *name, const char *text, size_t len,
+	      struct error *e)
+{
+	autoclose int fd = openat(s->dfd, RECORD_NEW,
+				  O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0 || fd_write_all(fd, text, len) < 0 ||
+	    renameat(s->dfd, RECORD_NEW, s->dfd, name) < 0)
+		return err_sys(e, "write %s of container \"%s\"", name, s->id);
+	return 0;
+}
+
+int store_write(const struct store *s, const struct record *r, struct arena *a, struct error *e)
+{
+	struct buf b = buf_new(a, RECORD_MAX);
+
+	json_write(&b, &record_table, r, 0);
+	if (b.overflow)
+		return err_set(e, ERR_CONFIG, "annotations and hooks are larger than %d bytes",
+			       RECORD_MAX);
+	return store_put(s, RECORD, b.data, b.len, e);
+}
+
+int store_read(const struct store *s, struct arena *a, struct record *ret, bool *ret_found,
+	       struct error *e)
+{
+	autoclose int fd = openat(s->dfd, RECORD, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct record r = {0};
+	size_t len;
+	char *text;
+
+	*ret_found = false;
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0)
+		return err_sys(e, "open the record of container \"%s\"", s->id);
+	text = fd_read_all(fd, RECORD_MAX, a, &len);
+	if (!text)
+		return err_sys(e, "read the record of container \"%s\"", s->id);
+	if (json_read(RECORD, text, len, &record_table, &json_default_limits, &r, a, e) < 0)
+		return err_wrap(e, "container \"%s\"", s->id);
+	if (r.version > RECORD_VERSION)
+		return err_set(e, ERR_HOST,
+			       "container \"%s\" was made by a newer sbxrun (record version %u)", s->id,
+			       r.version);
+	*ret = r;
+	*ret_found = true;
+	return 0;
+}
+
+int store_remove(struct store *s, struct error *e)
+{
+	static const char *const names[] = {RECORD, RECORD_NEW, "config.json", SOCKET};
+	size_t i;
+
+	/* The record goes last but for the directory: until then the clean-up can be repeated. */
+	for (i = ARRAY_SIZE(names); i-- > 0;)
+		if (unlinkat(s->dfd, names[i], 0) < 0 && errno != ENOENT)
+			return err_sys(e, "remove %s of container \"%s\"", names[i], s->id);
+	if (unlinkat(s->root_dfd, s->id, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		return err_sys(e, "remove the state of container \"%s\"", s->id);
+	return 0;
+}
+
+static int store_compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int store_list(const char *root, struct arena *a, struct strings *ret_ids, struct error *e)
+{
+	struct strings ids = {0};
+	struct dirent *entry;
+	size_t cap = 0;
+	DIR *dir = opendir(root);
+
+	*ret_ids = ids;
+	if (!dir)
+		return errno == ENOENT ? 0 : err_sys(e, "--root: open %s", root);
+	while ((entry = readdir(dir))) {
+		struct error ignored;
+
+		if (store_check_id(entry->d_name, &ignored) < 0 ||
+		    (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
+			continue;
+		ids.v = arena_grow(a, ids.v, &cap, ids.n + 1, sizeof(char *));
+		ids.v[ids.n++] = arena_strdup(a, entry->d_name);
+	}
+	closedir(dir);
+	if (ids.n)
+		qsort(ids.v, ids.n, sizeof(char *), store_compare);
+	*ret_ids = ids;
+	return 0;
+}
+
+/* Through /proc/self/fd, because a socket's path may have at most 107 bytes. */
+static struct sockaddr_un store_address(const struct store *s)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+
+	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/" SOCKET, s->dfd);
+	return at;
+}
+
+int store_listen(const struct store *s, struct error *e)
+{
+	autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct sockaddr_un at = store_address(s);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, 1) < 0)
+		return err_sys(e, "listen on the start socket");
+	return fd_steal(&fd);
+}
+
+int store_connect(const struct store *s, struct error *e)
+{
+	autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct sockaddr_un at = store_address(s);
+
+	if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0)
+		return err_sys(e, "connect to the container's init");
+	return fd_steal(&fd);
+}
+
+bool store_can_start(const struct store *s)
+{
+	return faccessat(s->dfd, SOCKET, F_OK, 0) == 0;
+}
+
+int store_forget_start(const struct store *s)
+{
+	return unlinkat(s->dfd, SOCKET, 0);
+}
+
+/* Trust: pids are reused. The process must have the start time on record, in this very boot. */
+static int store_open_init(const struct record *r)
+{
+	autoclose int pidfd = -1;
+	struct proc_stat stat;
+	char boot_id[37];
+	struct error e;
+
+	if (r->pid <= 0 || proc_boot_id(boot_id, &e) < 0 || !str_eq(boot_id, r->boot_id))
+		return -1;
+	pidfd = pidfd_open(r->pid, 0);
+	if (pidfd < 0 || proc_stat_read(r->pid, &stat) < 0 || stat.start != r->pid_start ||
+	    stat.state == 'Z' || stat.state == 'X')
+		return -1;
+	return fd_steal(&pidfd);
+}
+
+enum status store_status(const struct store *s, const struct record *r, int *ret_pidfd)
+{
+	autoclose int pidfd = store_open_init(r);
+	enum status status = STATUS_STOPPED;
+
+	if (!r->committed)
+		status = store_is_busy(s) ? STATUS_CREATING : STATUS_STOPPED;
+	else if (pidfd >= 0)
+		status = store_can_start(s) ? STATUS_CREATED : STATUS_RUNNING;
+	if (ret_pidfd)
+		*ret_pidfd = fd_steal(&pidfd);
+	return status;
+}

@@ -1,0 +1,65 @@
+/* The state directory: claiming, finding, locking, replacing and removing records. */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "state/record.h"
+
+/* An open ROOT/ID directory. */
+struct store {
+	int root_dfd;
+	int dfd;
+	bool locked;
+	const char *id;
+};
+
+#define STORE_NONE ((struct store){.root_dfd = -1, .dfd = -1})
+void store_close(struct store *s);
+#define auto_store __attribute__((cleanup(store_close)))
+
+/* [A-Za-z0-9_+.-]+, at most 255 bytes, not "." or "..". Trust: the id comes from the caller. */
+int store_check_id(const char *id, struct error *e);
+
+/* The state root for this caller when --root is absent. */
+const char *store_default_root(struct arena *a);
+
+/* Makes ROOT/ID, locked. An id in use is ERR_EXISTS. */
+int store_claim(const char *root, const char *id, struct store *ret, struct error *e);
+
+/* Opens ROOT/ID; with lock, waits for others to be done with it. Not there: ERR_NOT_FOUND. */
+int store_open(const char *root, const char *id, bool lock, struct store *ret, struct error *e);
+
+/* Lets others at it again; the directory stays open. */
+void store_unlock(struct store *s);
+
+/* Is somebody else at work on it? */
+bool store_is_busy(const struct store *s);
+
+/* Writes a file in it, atomically. */
+int store_put(const struct store *s, const char *name, const char *text, size_t len,
+	      struct error *e);
+
+int store_write(const struct store *s, const struct record *r, struct arena *a, struct error *e);
+
+/* Reads the record. A directory without one is a create that was cut short: *ret_found is false. */
+int store_read(const struct store *s, struct arena *a, struct record *ret, bool *ret_found,
+	       struct error *e);
+
+/* Removes the directory and all in it. */
+int store_remove(struct store *s, struct error *e);
+
+/* The ids below a root, sorted. */
+int store_list(const char *root, struct arena *a, struct strings *ret_ids, struct error *e);
+
+/* Binds and listens on start.sock. A descriptor, or -1. */
+int store_listen(const struct store *s, struct error *e);
+/* Connects to it. */
+int store_connect(const struct store *s, struct error *e);
+bool store_can_start(const struct store *s);
+int store_forget_start(const struct store *s);
+
+/* What the container is doing. *ret_pidfd (may be NULL) refers to its init, or is -1. */
+enum status store_status(const struct store *s, const struct record *r, int *ret_pidfd);

@@ -1,0 +1,19 @@
+/*
+ * Runs a seccomp program as the kernel would: classic BPF over struct seccomp_data, with the checks
+ * that the kernel makes when it loads one. Included as source by the tests that need it.
+ */
+#pragma once
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bpf_result {
+	const char *error; /* NULL: the program ended in a return */
+	uint32_t action;
+	unsigned int steps;
+};
+
+struct bpf_result bpf_eval(const struct sock_filter *filter, size_t len,
+			   const struct seccomp_data *data);

@@ -1,0 +1,813 @@
+/*
+ * Programs against the meaning of their profile, as security/seccomp.h states it. The meaning is
+ * computed here from the profile alone; only names and numbers come from libseccomp.
+ */
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <poll.h>
+#include <seccomp.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "bpf_eval.c"
+#include "security/seccomp.h"
+
+#define X32_BIT UINT32_C(0x40000000)
+#define STRINGS(...)                                                                               \
+	{sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *),                                   \
+	 (char **)(uintptr_t)(const char *[]){__VA_ARGS__}}
+#define RULES(...)                                                                                 \
+	{sizeof((struct oci_seccomp_rule[]){__VA_ARGS__}) / sizeof(struct oci_seccomp_rule),       \
+	 (struct oci_seccomp_rule[]){__VA_ARGS__}}
+#define ARGS(...)                                                                                  \
+	{sizeof((struct oci_seccomp_arg[]){__VA_ARGS__}) / sizeof(struct oci_seccomp_arg),         \
+	 (struct oci_seccomp_arg[]){__VA_ARGS__}}
+
+static struct arena arena;
+static struct error err;
+static struct strings notes;
+static struct seccomp_program program;
+
+static int build(const struct oci_seccomp *c)
+{
+	arena_free(&arena);
+	notes = (struct strings){0};
+	memset(&program, 0, sizeof(program));
+	memset(&err, 0, sizeof(err));
+	return seccomp_program_build(c, &arena, &program, &notes, &err);
+}
+
+static uint32_t answer(uint32_t arch, uint32_t nr, const uint64_t *args)
+{
+	struct seccomp_data d = {.nr = (int)nr, .arch = arch, .instruction_pointer = 0x1000};
+	struct bpf_result r;
+
+	if (args)
+		memcpy(d.args, args, sizeof(d.args));
+	r = bpf_eval(program.filter, program.len, &d);
+	if (r.error)
+		FAIL("program: %s", r.error);
+	return r.action;
+}
+
+/* The answer for a call of the native architecture with up to three arguments. */
+static uint32_t native(const char *name, uint64_t a0, uint64_t a1, uint64_t a2)
+{
+	uint64_t args[6] = {a0, a1, a2};
+
+	return answer(seccomp_arch_native(), (uint32_t)seccomp_syscall_resolve_name(name), args);
+}
+
+/* The meaning */
+
+static const uint32_t action_values[] = {
+	[OCI_ACT_KILL] = SECCOMP_RET_KILL_THREAD,
+	[OCI_ACT_KILL_PROCESS] = SECCOMP_RET_KILL_PROCESS,
+	[OCI_ACT_TRAP] = SECCOMP_RET_TRAP,
+	[OCI_ACT_ERRNO] = SECCOMP_RET_ERRNO,
+	[OCI_ACT_TRACE] = SECCOMP_RET_TRACE,
+	[OCI_ACT_ALLOW] = SECCOMP_RET_ALLOW,
+	[OCI_ACT_LOG] = SECCOMP_RET_LOG,
+	[OCI_ACT_NOTIFY] = SECCOMP_RET_USER_NOTIF,
+};
+
+static uint32_t meant_action(enum oci_seccomp_action a, const struct opt_u32 *data)
+{
+	uint32_t v = action_values[a];
+
+	if (a == OCI_ACT_ERRNO || a == OCI_ACT_TRACE)
+		v |= data->set ? data->v : EPERM;
+	return v;
+}
+
+/* On 32-bit architectures only the low half of an argument exists, and of the value it's held to. */
+static uint64_t meant_mask(uint32_t token)
+{
+	return token == SCMP_ARCH_X86 || token == SCMP_ARCH_X32 || token == SCMP_ARCH_ARM ?
+		       UINT32_MAX :
+		       UINT64_MAX;
+}
+
+static bool meant_holds(const struct oci_seccomp_arg *a, uint64_t mask, const uint64_t *args)
+{
+	uint64_t v = args[a->index] & mask, one = a->value & mask, two = a->value_two & mask;
+
+	switch (a->op) {
+	case OCI_OP_NE: return v != one;
+	case OCI_OP_LT: return v < one;
+	case OCI_OP_LE: return v <= one;
+	case OCI_OP_EQ: return v == one;
+	case OCI_OP_GE: return v >= one;
+	case OCI_OP_GT: return v > one;
+	case OCI_OP_MASKED_EQ: return (v & one) == two;
+	}
+	return false;
+}
+
+static bool meant_matches(const struct oci_seccomp_rule *r, uint64_t mask, const uint64_t *args)
+{
+	bool all = true, any = false, repeated = false;
+	unsigned int seen = 0;
+	size_t i;
+
+	for (i = 0; i < r->args.n; i++) {
+		repeated |= (seen >> r->args.v[i].index & 1) != 0;
+		seen |= 1U << r->args.v[i].index;
+		all &= meant_holds(&r->args.v[i], mask, args);
+		any |= meant_holds(&r->args.v[i], mask, args);
+	}
+	return repeated ? any : all;
+}
+
+static bool meant_covers(const struct oci_seccomp *c, uint32_t token)
+{
+	size_t i;
+
+	if (token == seccomp_arch_native())
+		return true;
+	for (i = 0; i < c->architectures.n; i++) {
+		const char *name = c->architectures.v[i];
+
+		if ((token == SCMP_ARCH_X86_64 && str_eq(name, "SCMP_ARCH_X86_64")) ||
+		    (token == SCMP_ARCH_X86 && str_eq(name, "SCMP_ARCH_X86")) ||
+		    (token == SCMP_ARCH_X32 && str_eq(name, "SCMP_ARCH_X32")) ||
+		    (token == SCMP_ARCH_AARCH64 && str_eq(name, "SCMP_ARCH_AARCH64")))
+			return true;
+	}
+	return false;
+}
+
+static bool meant_stops(enum oci_seccomp_action a)
+{
+	return a != OCI_ACT_ALLOW && a != OCI_ACT_LOG && a != OCI_ACT_TRACE;
+}
+
+static uint32_t meant(const struct oci_seccomp *c, uint32_t arch, uint32_t nr, const uint64_t *args)
+{
+	uint32_t token = arch, fallback = meant_action(c->default_action, &c->default_errno_ret);
+	uint32_t found = fallback;
+	int64_t last = 0;
+	size_t i, k;
+
+	if (nr == UINT32_MAX)
+		return meant_covers(c, token) ? fallback : SECCOMP_RET_KILL_PROCESS;
+	if (arch == SCMP_ARCH_X86_64 && nr >= X32_BIT)
+		token = SCMP_ARCH_X32;
+	if (!meant_covers(c, token))
+		return SECCOMP_RET_KILL_PROCESS;
+	for (i = 0; i < c->syscalls.n; i++) {
+		const struct oci_seccomp_rule *r = &c->syscalls.v[i];
+
+		for (k = 0; k < r->names.n; k++) {
+			int n = seccomp_syscall_resolve_name_arch(token, r->names.v[k]);
+
+			if (n > last)
+				last = n;
+			if (n >= 0 && (uint32_t)n == nr && meant_matches(r, meant_mask(token), args) &&
+			    meant_action(r->action, &r->errno_ret) != fallback)
+				found = meant_action(r->action, &r->errno_ret);
+		}
+	}
+	if (meant_stops(c->default_action) && last && nr > last)
+		return SECCOMP_RET_ERRNO | ENOSYS;
+	return found;
+}
+
+static const uint32_t some_archs[] = {SCMP_ARCH_X86_64, SCMP_ARCH_X86, SCMP_ARCH_AARCH64,
+				      SCMP_ARCH_ARM, 0x12345678};
+
+static void compare(const struct oci_seccomp *c, uint32_t nr, const uint64_t *args)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(some_archs); i++) {
+		uint32_t got = answer(some_archs[i], nr, args);
+		uint32_t want = meant(c, some_archs[i], nr, args);
+
+		if (got != want)
+			FAIL("arch %#x call %#x args %llx %llx %llx: got %#x, want %#x", some_archs[i],
+			     nr, (unsigned long long)args[0], (unsigned long long)args[1],
+			     (unsigned long long)args[2], got, want);
+	}
+}
+
+static const uint32_t odd_numbers[] = {0x3fffffff, 0x40000000, 0x7fffffff,
+				       0x80000000, 0xfffffffe, 0xffffffff};
+
+static void compare_all(const struct oci_seccomp *c, const uint64_t *args)
+{
+	uint32_t nr;
+	size_t i;
+
+	for (nr = 0; nr < 600; nr++) {
+		compare(c, nr, args);
+		compare(c, nr | X32_BIT, args);
+	}
+	for (i = 0; i < ARRAY_SIZE(odd_numbers); i++)
+		compare(c, odd_numbers[i], args);
+}
+
+/* Written profiles */
+
+TEST(no_profile_is_no_program)
+{
+	struct oci_seccomp c = {0};
+	int fd = 7;
+
+	CHECK(build(&c) == 0);
+	CHECK(!program.filter && !program.len);
+	CHECK(seccomp_program_load(&program, &fd, &err) == 0);
+	CHECK_INT(fd, -1);
+}
+
+TEST(an_allow_list_denies_the_rest_on_every_architecture)
+{
+	struct oci_seccomp c = {
+		.set = true,
+		.default_action = OCI_ACT_ERRNO,
+		.architectures = STRINGS("SCMP_ARCH_X86_64", "SCMP_ARCH_X86", "SCMP_ARCH_X32"),
+		.syscalls = RULES({.names = STRINGS("read", "write", "openat2", "chmod", "mkdirat",
+						    "waitpid", "futex_waitv"),
+				   .action = OCI_ACT_ALLOW}),
+	};
+	const uint64_t args[6] = {1, 2, 3, 4, 5, 6};
+
+	CHECK(build(&c) == 0);
+	CHECK_INT(notes.n, 0);
+	compare_all(&c, args);
+}
+
+TEST(the_native_architecture_is_covered_without_being_named)
+{
+	struct oci_seccomp c = {
+		.set = true,
+		.default_action = OCI_ACT_KILL_PROCESS,
+		.syscalls = RULES({.names = STRINGS("read", "mkdirat"), .action = OCI_ACT_ALLOW}),
+	};
+	const uint64_t args[6] = {0};
+
+	CHECK(build(&c) == 0);
+	CHECK(native("read", 0, 0, 0) == SECCOMP_RET_ALLOW);
+	compare_all(&c, args);
+}
+
+TEST(a_foreign_architecture_kills_the_process_even_if_the_default_allows)
+{
+	struct oci_seccomp c = {
+		.set = true,
+		.default_action = OCI_ACT_ALLOW,
+		.syscalls = RULES({.names = STRINGS("mkdirat"), .action = OCI_ACT_ERRNO}),
+	};
+	const uint64_t args[6] = {0};
+
+	CHECK(build(&c) == 0);
+	CHECK(answer(0x12345678, 0, NULL) == SECCOMP_RET_KILL_PROCESS);
+	compare_all(&c, args);
+}
+
+TEST(every_action_comes_out_as_the_kernel_names_it)
+{
+	struct oci_seccomp c = {
+		.set = true,
+		.default_action = OCI_ACT_ALLOW,
+		.listener_path = (char *)(uintptr_t)"/run/agent",
+		.syscalls = RULES({.names = STRINGS("mkdirat"), .action = OCI_ACT_KILL},
+				  {.names = STRINGS("unlinkat"), .action = OCI_ACT_KILL_PROCESS},
+				  {.names = STRINGS("symlinkat"), .action = OCI_ACT_TRAP},
+				  {.names = STRINGS("linkat"),
+				   .action = OCI_ACT_ERRNO,
+				   .errno_ret = {true, 0}},
+				  {.names = STRINGS("fchownat"), .action = OCI_ACT_ERRNO},
+				  {.names = STRINGS("fchmodat"),
+				   .action = OCI_ACT_TRACE,
+				   .errno_ret = {true, 77}},
+				  {.names = STRINGS("faccessat"), .action = OCI_ACT_LOG},
+				  {.names = STRINGS("readlinkat"), .action = OCI_ACT_NOTIFY}),
+	};
+	const uint64_t args[6] = {0};
+
+	CHECK(build(&c) == 0);
+	CHECK(program.notify);
+	CHECK_STR(program.listener_path, "/run/agent");
+	CHECK(native("linkat", 0, 0, 0) == SECCOMP_RET_ERRNO);
+	CHECK(native("fchownat", 0, 0, 0) == (SECCOMP_RET_ERRNO | EPERM));
+	CHECK(native("fchmodat", 0, 0, 0) == (SECCOMP_RET_TRACE | 77));
+	compare_all(&c, args);
+}
+
+TEST(every_default_action_is_the_answer_for_the_rest)
+{
+	static const enum oci_seccomp_action defaults[] = {
+		OCI_ACT_KILL,  OCI_ACT_KILL_PROCESS, OCI_ACT_TRAP, OCI_ACT_ERRNO,
+		OCI_ACT_TRACE, OCI_ACT_LOG,
+	};
+	const uint64_t args[6] = {0};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(defaults); i++) {
+		struct oci_seccomp c = {
+			.set = true,
+			.default_action = defaults[i],
+			.architectures = STRINGS("SCMP_ARCH_X86"),
+			.syscalls = RULES({.names = STRINGS("read", "futex_waitv"),
+					   .action = OCI_ACT_ALLOW}),
+		};
+
+		CHECK(build(&c) == 0);
+		compare_all(&c, args);
+	}
+}
+
+TEST(every_operator_compares_64_bits)
+{
+	static const uint64_t values[] = {0,	 4,	   5,		 6,	     0xffffffff,
+					  1ULL << 32,	   (1ULL << 32) + 5,	     (1ULL << 32) + 4,
+					  (1ULL << 32) + 6, (5ULL << 32) + 5, 1ULL << 63, UINT64_MAX};
+	int op;
+	size_t i, k;
+
+	for (op = OCI_OP_NE; op <= OCI_OP_MASKED_EQ; op++) {
+		for (i = 0; i < ARRAY_SIZE(values); i++) {
+			struct oci_seccomp c = {
+				.set = true,
+				.default_action = OCI_ACT_ERRNO,
+				.syscalls = RULES({.names = STRINGS("mkdirat"),
+						   .action = OCI_ACT_ALLOW,
+						   .args = ARGS({.index = 2,
+								 .value = values[i],
+								 .value_two = values[i] & 0xff000000ff,
+								 .op = (enum oci_seccomp_op)op})}),
+			};
+
+			/* A comparison that always or never holds is libseccomp's to refuse or take. */
+			if (build(&c) < 0)
+				FAIL("operator %d value %llx: %s", op, (unsigned long long)values[i],
+				     err.text);
+			for (k = 0; k < ARRAY_SIZE(values); k++) {
+				const uint64_t args[6] = {0, 0, values[k]};
+
+				compare(&c, (uint32_t)seccomp_syscall_resolve_name("mkdirat"), args);
+			}
+		}
+	}
+}
+
+TEST(args_of_a_rule_are_joined_and_rules_of_a_call_are_alternatives)
+{
+	struct oci_seccomp c = {
+		.set = true,
+		.default_action = OCI_ACT_ERRNO,
+		.syscalls = RULES({.names = STRINGS("mkdirat"),
+				   .action = OCI_ACT_ALLOW,
+				   .args = ARGS({.index = 0, .value = 1, .op = OCI_OP_EQ},
+						{.index = 1, .value = 10, .op = OCI_OP_GT})},
+				  {.names = STRINGS("mkdirat"),
+				   .action = OCI_ACT_ALLOW,
+				   .args = ARGS({.index = 2,
+						 .value = 0xf0,
+						 .value_two = 0x30,
+						 .op = OCI_OP_MASKED_EQ})}),
+	};
+	uint64_t a, b, d;
+
+	CHECK(build(&c) == 0);
+	for (a = 0; a < 3; a++)
+		for (b = 9; b < 12; b++)
+			for (d = 0x20; d < 0x50; d += 8) {
+				const uint64_t args[6] = {a, b, d};
+
+				compare(&c, (uint32_t)seccomp_syscall_resolve_name("mkdirat"), args);
+			}
+	CHECK(native("mkdirat", 1, 11, 0) == SECCOMP_RET_ALLOW);
+	CHECK(native("mkdirat", 1, 10, 0) == (SECCOMP_RET_ERRNO | EPERM));
+	CHECK(native("mkdirat", 0, 0, 0x3f) == SECCOMP_RET_ALLOW);
+}
+
+TEST(two_conditions_on_one_argument_are_alternatives)
+{
+	struct oci_seccomp c = {
+		.set = true,
+		.default_action = OCI_ACT_ERRNO,
+		.syscalls = RULES({.names = STRINGS("personality"),
+				   .action = OCI_ACT_ALLOW,
+				   .args = ARGS({.index = 0, .value = 0, .op = OCI_OP_EQ},
+						{.index = 0, .value = 8, .op = OCI_OP_EQ})}),
+	};
+
+	CHECK(build(&c) == 0);
+	CHECK(native("personality", 0, 0, 0) == SECCOMP_RET_ALLOW);
+	CHECK(native("personality", 8, 0, 0) == SECCOMP_RET_ALLOW);
+	CHECK(native("personality", 9, 0, 0) == (SECCOMP_RET_ERRNO | EPERM));
+}
+
+TEST(a_rule_with_the_default_action_changes_nothing)
+{
+	struct oci_seccomp c = {
+		.set = true,
+		.default_action = OCI_ACT_ERRNO,
+		.default_errno_ret = {true, 5},
+		.syscalls = RULES({.names = STRINGS("mkdirat", "futex_waitv"),
+				   .action = OCI_ACT_ERRNO,
+				   .errno_ret = {true, 5}},
+				  {.names = STRINGS("unlinkat"), .action = OCI_ACT_ERRNO}),
+	};
+	const uint64_t args[6] = {0};
+
+	CHECK(build(&c) == 0);
+	CHECK(native("mkdirat", 0, 0, 0) == (SECCOMP_RET_ERRNO | 5));
+	CHECK(native("unlinkat", 0, 0, 0) == (SECCOMP_RET_ERRNO | EPERM));
+	compare_all(&c, args);
+}
+
+TEST(calls_newer_than_the_profile_are_enosys)
+{
+	struct oci_seccomp c = {
+		.set = true,
+		.default_action = OCI_ACT_ERRNO,
+		.architectures = STRINGS("SCMP_ARCH_X86_64", "SCMP_ARCH_X86", "SCMP_ARCH_X32",
+					 "SCMP_ARCH_AARCH64"),
+		.syscalls = RULES({.names = STRINGS("read", "openat2", "mkdirat"),
+				   .action = OCI_ACT_ALLOW}),
+	};
+	const uint64_t args[6] = {0};
+
+	CHECK(build(&c) == 0);
+	CHECK(native("faccessat2", 0, 0, 0) == (SECCOMP_RET_ERRNO | ENOSYS));
+	CHECK(native("clone3", 0, 0, 0) == (SECCOMP_RET_ERRNO | EPERM));
+	CHECK(answer(SCMP_ARCH_X86, 0xffffffff, NULL) == (SECCOMP_RET_ERRNO | EPERM));
+	CHECK(answer(SCMP_ARCH_X86_64, X32_BIT | 600, NULL) == (SECCOMP_RET_ERRNO | ENOSYS));
+	compare_all(&c, args);
+
+	c.default_errno_ret = (struct opt_u32){true, ENOSYS};
+	CHECK(build(&c) == 0);
+	compare_all(&c, args);
+	c.default_errno_ret = (struct opt_u32){false, 0};
+	c.default_action = OCI_ACT_LOG;
+	CHECK(build(&c) == 0);
+	CHECK(native("faccessat2", 0, 0, 0) == SECCOMP_RET_LOG);
+}
+
+TEST(unknown_calls_and_impossible_architectures_are_noted)
+{
+	struct oci_seccomp c = {
+		.set = true,
+		.default_action = OCI_ACT_ERRNO,
+		.architectures = STRINGS("SCMP_ARCH_X86_64", "SCMP_ARCH_LOONGARCH64", "SCMP_ARCH_S390X",
+					 "SCMP_ARCH_SHEB"),
+		.syscalls = RULES({.names = STRINGS("no_such_call", "read", "nor_this"),
+				   .action = OCI_ACT_ALLOW}),
+	};
+
+	CHECK(build(&c) == 0);
+	CHECK_INT(notes.n, 5);
+	CHECK_STR(notes.v[0], "linux.seccomp.architectures[1]: ignoring SCMP_ARCH_LOONGARCH64, which "
+			      "can't run on this host");
+	CHECK_STR(notes.v[3], "linux.seccomp.syscalls[0].names: ignoring \"no_such_call\", which is "
+			      "unknown here");
+	CHECK(native("read", 0, 0, 0) == SECCOMP_RET_ALLOW);
+}
+
+/* What rules that overlap with other actions come to; a replacement for libseccomp must agree. */
+TEST(of_overlapping_rules_the_one_without_args_wins)
+{
+	struct oci_seccomp_arg one = {.index = 0, .value = 1, .op = OCI_OP_EQ};
+	struct oci_seccomp_rule with = {.names = STRINGS("mkdirat"),
+					.action = OCI_ACT_ERRNO,
+					.args = {1, &one}};
+	struct oci_seccomp_rule without = {.names = STRINGS("mkdirat"), .action = OCI_ACT_LOG};
+	struct oci_seccomp_rule order[2] = {with, without};
+	struct oci_seccomp c = {.set = true, .default_action = OCI_ACT_ALLOW, .syscalls = {2, order}};
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		CHECK(build(&c) == 0);
+		CHECK(native("mkdirat", 1, 0, 0) == SECCOMP_RET_LOG);
+		CHECK(native("mkdirat", 2, 0, 0) == SECCOMP_RET_LOG);
+		order[0] = without;
+		order[1] = with;
+	}
+}
+
+TEST(contradicting_rules_are_refused)
+{
+	struct oci_seccomp_arg one = {.index = 0, .value = 1, .op = OCI_OP_EQ};
+	struct oci_seccomp c = {
+		.set = true,
+		.default_action = OCI_ACT_ALLOW,
+		.syscalls = RULES({.names = STRINGS("mkdirat"),
+				   .action = OCI_ACT_ERRNO,
+				   .args = {1, &one}},
+				  {.names = STRINGS("mkdirat"),
+				   .action = OCI_ACT_LOG,
+				   .args = {1, &one}}),
+	};
+
+	CHECK(build(&c) < 0);
+	CHECK_STR(err.text, "linux.seccomp.syscalls[1]: contradicts an earlier rule for mkdirat");
+}
+
+TEST(what_can_not_be_honoured_is_refused_with_its_place)
+{
+	struct oci_seccomp_arg bad_index = {.index = 6};
+	static const struct opt_u32 five = {true, 5}, big = {true, 4096};
+	char *path = (char *)(uintptr_t)"/x";
+	const struct {
+		struct oci_seccomp c;
+		const char *text;
+	} cases[] = {
+		{{.architectures = STRINGS("SCMP_ARCH_Z80"), .default_action = OCI_ACT_ALLOW},
+		 "linux.seccomp.architectures[0]: unknown value \"SCMP_ARCH_Z80\""},
+		{{.architectures = STRINGS("X86_64"), .default_action = OCI_ACT_ALLOW},
+		 "linux.seccomp.architectures[0]: unknown value \"X86_64\""},
+		{{.default_action = OCI_ACT_ALLOW, .default_errno_ret = five},
+		 "linux.seccomp.defaultErrnoRet: this action takes no errno"},
+		{{.default_action = OCI_ACT_ERRNO, .default_errno_ret = big},
+		 "linux.seccomp.defaultErrnoRet: 4096 is above 4095"},
+		{{.default_action = OCI_ACT_ALLOW,
+		  .syscalls = RULES({.names = STRINGS("read"),
+				     .action = OCI_ACT_KILL,
+				     .errno_ret = five})},
+		 "linux.seccomp.syscalls[0].errnoRet: this action takes no errno"},
+		{{.default_action = OCI_ACT_ALLOW,
+		  .syscalls = RULES({.names = STRINGS("read"),
+				     .action = OCI_ACT_KILL,
+				     .args = {1, &bad_index}})},
+		 "linux.seccomp.syscalls[0].args[0].index: 6 is above 5"},
+		{{.default_action = OCI_ACT_ALLOW, .flags = STRINGS("SECCOMP_FILTER_FLAG_X")},
+		 "linux.seccomp.flags[0]: unknown value \"SECCOMP_FILTER_FLAG_X\""},
+		{{.default_action = OCI_ACT_NOTIFY, .listener_path = path},
+		 "linux.seccomp.defaultAction: SCMP_ACT_NOTIFY can't be the default"},
+		{{.default_action = OCI_ACT_ALLOW,
+		  .syscalls = RULES({.names = STRINGS("mkdirat"), .action = OCI_ACT_NOTIFY})},
+		 "linux.seccomp.listenerPath: missing, but SCMP_ACT_NOTIFY is used"},
+		{{.default_action = OCI_ACT_ALLOW, .listener_metadata = path},
+		 "linux.seccomp.listenerMetadata: given without listenerPath"},
+		{{.default_action = OCI_ACT_ALLOW,
+		  .listener_path = path,
+		  .syscalls = RULES({.names = STRINGS("write"), .action = OCI_ACT_NOTIFY})},
+		 "linux.seccomp.syscalls[0]: SCMP_ACT_NOTIFY can't be used for write"},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct oci_seccomp c = cases[i].c;
+
+		c.set = true;
+		CHECK(build(&c) < 0);
+		CHECK_STR(err.text, cases[i].text);
+		CHECK(!program.filter);
+	}
+}
+
+TEST(flags_are_the_config_s_or_spec_allow)
+{
+	struct oci_seccomp c = {.set = true, .default_action = OCI_ACT_ALLOW};
+
+	CHECK(build(&c) == 0);
+	CHECK_INT(program.flags, SECCOMP_FILTER_FLAG_SPEC_ALLOW);
+	c.flags = (struct strings)STRINGS("SECCOMP_FILTER_FLAG_TSYNC", "SECCOMP_FILTER_FLAG_LOG",
+					  "SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV");
+	CHECK(build(&c) == 0);
+	CHECK_INT(program.flags, SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_LOG);
+}
+
+/* i386 has both socket and socketcall(1): a rule for one closes or opens the other's way too. */
+TEST(socketcall_follows_its_members)
+{
+	struct oci_seccomp c = {
+		.set = true,
+		.default_action = OCI_ACT_ALLOW,
+		.architectures = STRINGS("SCMP_ARCH_X86"),
+		.syscalls = RULES({.names = STRINGS("socket"), .action = OCI_ACT_ERRNO}),
+	};
+	const uint64_t first[6] = {1}, second[6] = {2};
+
+	CHECK(build(&c) == 0);
+	CHECK(answer(SCMP_ARCH_X86, 359, NULL) == (SECCOMP_RET_ERRNO | EPERM));
+	CHECK(answer(SCMP_ARCH_X86, 102, first) == (SECCOMP_RET_ERRNO | EPERM));
+	CHECK(answer(SCMP_ARCH_X86, 102, second) == SECCOMP_RET_ALLOW);
+}
+
+/* Random profiles */
+
+static uint64_t seed = 20210521;
+
+static uint64_t roll(uint64_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed % n;
+}
+
+/* Members of socketcall and ipc mean two numbers on i386; they have their own test. */
+static bool is_multiplexed(const char *name)
+{
+	return seccomp_syscall_resolve_name_arch(SCMP_ARCH_X86, name) < 0 ||
+	       (seccomp_syscall_resolve_name_arch(SCMP_ARCH_X86, name) >= 359 &&
+		seccomp_syscall_resolve_name_arch(SCMP_ARCH_X86, name) <= 373) ||
+	       (seccomp_syscall_resolve_name_arch(SCMP_ARCH_X86, name) >= 393 &&
+		seccomp_syscall_resolve_name_arch(SCMP_ARCH_X86, name) <= 402);
+}
+
+static struct oci_seccomp_rule random_rule(struct arena *a, char *name,
+					   enum oci_seccomp_action action, uint32_t data)
+{
+	struct oci_seccomp_rule r = {.action = action};
+	size_t i;
+
+	r.names = (struct strings){1, arena_array(a, 1, char *)};
+	r.names.v[0] = name;
+	if (action == OCI_ACT_ERRNO || action == OCI_ACT_TRACE)
+		r.errno_ret = (struct opt_u32){true, data};
+	r.args.n = roll(3) ? 0 : 1 + roll(3);
+	r.args.v = arena_array(a, r.args.n, struct oci_seccomp_arg);
+	for (i = 0; i < r.args.n; i++) {
+		struct oci_seccomp_arg *arg = &r.args.v[i];
+
+		/* Mostly different arguments, sometimes the same one twice. */
+		arg->index = (uint32_t)(roll(8) ? i : 0);
+		arg->op = (enum oci_seccomp_op)roll(OCI_OP_MASKED_EQ + 1);
+		arg->value = roll(4) + (roll(3) ? 0 : roll(4) << 32);
+		if (arg->op == OCI_OP_MASKED_EQ)
+			arg->value_two = arg->value & (roll(4) | roll(4) << 32);
+	}
+	return r;
+}
+
+static void random_profile(struct arena *a, struct oci_seccomp *c)
+{
+	static const enum oci_seccomp_action rules[] = {OCI_ACT_ALLOW, OCI_ACT_ERRNO, OCI_ACT_LOG,
+							OCI_ACT_TRAP, OCI_ACT_TRACE};
+	static const enum oci_seccomp_action defaults[] = {OCI_ACT_ERRNO, OCI_ACT_ALLOW, OCI_ACT_KILL};
+	static const char *all[] = {"SCMP_ARCH_X86_64", "SCMP_ARCH_X86", "SCMP_ARCH_X32",
+				    "SCMP_ARCH_AARCH64"};
+	size_t calls = 1 + roll(40), i, k, more;
+	char *name;
+
+	*c = (struct oci_seccomp){.set = true, .default_action = defaults[roll(3)]};
+	c->architectures = (struct strings){roll(5), (char **)(uintptr_t)all};
+	c->syscalls.v = arena_array(a, calls * 3, struct oci_seccomp_rule);
+	for (i = 0; i < calls; i++) {
+		enum oci_seccomp_action action = rules[roll(5)];
+		uint32_t data = (uint32_t)(1 + roll(3));
+
+		name = seccomp_syscall_resolve_num_arch(seccomp_arch_native(), (int)(i * 11 + roll(11)));
+		if (!name)
+			continue;
+		more = is_multiplexed(name) ? 0 : 1 + roll(3);
+		for (k = 0; k < more; k++)
+			c->syscalls.v[c->syscalls.n++] =
+				random_rule(a, arena_strdup(a, name), action, data);
+		free(name);
+	}
+}
+
+TEST(random_profiles_mean_what_they_say)
+{
+	struct arena own = {0};
+	struct oci_seccomp c;
+	int i, k, refused = 0;
+
+	for (i = 0; i < 60; i++) {
+		random_profile(&own, &c);
+		if (build(&c) < 0) {
+			refused++;
+			continue;
+		}
+		for (k = 0; k < 6; k++) {
+			uint64_t args[6] = {roll(5), roll(5), roll(5)};
+
+			args[roll(3)] |= roll(3) << 32;
+			compare_all(&c, args);
+		}
+		arena_free(&own);
+	}
+	arena_free(&own);
+	CHECK_INT(refused, 0);
+}
+
+/* In the kernel */
+
+static int in_child(int (*run)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(run());
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return -1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+static int load_and_call(void)
+{
+	int fd = 7;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return 101;
+	if (seccomp_program_load(&program, &fd, &err) < 0 || fd != -1)
+		return 102;
+	if (syscall(SYS_mkdirat, AT_FDCWD, "", 0) != -1 || errno != EDOM)
+		return 103;
+	if (syscall(SYS_unlinkat, AT_FDCWD, "", 1) != -1 || errno != EPERM)
+		return 104;
+	if (syscall(SYS_unlinkat, AT_FDCWD, "", 0) != -1 || errno != ENOENT)
+		return 105;
+	if (syscall(600) != -1 || errno != ENOSYS)
+		return 106;
+	return 0;
+}
+
+static int load_and_die(void)
+{
+	int fd;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    seccomp_program_load(&program, &fd, &err) < 0)
+		return 101;
+	syscall(SYS_symlinkat, "", AT_FDCWD, "");
+	return 102;
+}
+
+TEST(the_kernel_takes_the_program_and_answers_alike)
+{
+	struct oci_seccomp c = {
+		.set = true,
+		.default_action = OCI_ACT_ALLOW,
+		.syscalls = RULES({.names = STRINGS("mkdirat"),
+				   .action = OCI_ACT_ERRNO,
+				   .errno_ret = {true, EDOM}},
+				  {.names = STRINGS("unlinkat"),
+				   .action = OCI_ACT_ERRNO,
+				   .args = ARGS({.index = 2, .value = 1, .op = OCI_OP_EQ})},
+				  {.names = STRINGS("symlinkat"), .action = OCI_ACT_KILL_PROCESS}),
+	};
+
+	CHECK(build(&c) == 0);
+	CHECK_INT(in_child(load_and_call), 0);
+	CHECK_INT(in_child(load_and_die), 1000 + SIGSYS);
+	c.flags = (struct strings)STRINGS("SECCOMP_FILTER_FLAG_TSYNC");
+	CHECK(build(&c) == 0);
+	CHECK_INT(in_child(load_and_call), 0);
+}
+
+static int load_with_listener(void)
+{
+	struct pollfd p = {.events = POLLIN};
+	int status;
+	pid_t pid;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return 101;
+	if (seccomp_program_load(&program, &p.fd, &err) < 0 || p.fd < 0)
+		return 102;
+	if (!(fcntl(p.fd, F_GETFD) & FD_CLOEXEC))
+		return 103;
+	pid = fork();
+	if (pid == 0) {
+		syscall(SYS_mkdirat, AT_FDCWD, "", 0);
+		_exit(0);
+	}
+	if (poll(&p, 1, 5000) != 1 || !(p.revents & POLLIN))
+		return 104;
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	return 0;
+}
+
+TEST(a_notify_rule_gives_a_listener)
+{
+	struct oci_seccomp c = {
+		.set = true,
+		.default_action = OCI_ACT_ALLOW,
+		.listener_path = (char *)(uintptr_t)"/run/agent",
+		.syscalls = RULES({.names = STRINGS("mkdirat"), .action = OCI_ACT_NOTIFY}),
+	};
+
+	CHECK(build(&c) == 0);
+	CHECK_INT(in_child(load_with_listener), 0);
+	c.flags = (struct strings)STRINGS("SECCOMP_FILTER_FLAG_TSYNC",
+					  "SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV");
+	if (build(&c) == 0) /* Linux 5.19 */
+		CHECK_INT(in_child(load_with_listener), 0);
+	else
+		CHECK(strstr(err.text, "this kernel lacks"));
+}
+
+int main(void)
+{
+	int rc = unit_main();
+
+	arena_free(&arena);
+	return rc;
+}
