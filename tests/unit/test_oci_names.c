@@ -46,7 +46,7 @@ TEST(every_rlimit_of_the_kernel_has_a_name)
 
 TEST(signals_are_read_in_all_forms)
 {
-	static const struct {
+	const struct {
 		const char *text;
 		int number;
 	} cases[] = {
