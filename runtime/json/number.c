@@ -1,3 +1,4 @@
+/* Whole numbers only: a fraction or an exponent is refused even where its value is whole, as Go does. */
 #include "json/number.h"
 
 
