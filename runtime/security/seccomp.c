@@ -1,59 +1,45 @@
 /*
- * The one file that knows libseccomp: it has the tables of names and architectures and writes the
- * program, which is taken out through a memfd (its export knows only descriptors) and loaded by us.
+ * A profile becomes tables of numbers, one an architecture, for the compiler. Names and numbers are
+ * libseccomp's. Trust: the profile comes from outside.
  */
 #include "security/seccomp.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/fd.h"
 #include "base/str.h"
 #include "plan/security.h"
-#include "security/seccomp_enosys.h"
+#include "security/seccomp_compile.h"
 
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U
-#endif
 
-enum { ARGS_MAX = 6, ERRNO_MAX = 4095, TRACE_MAX = 0xffff, ARCHS_MAX = 32 };
-
-static void filter_release(scmp_filter_ctx *ctx)
-{
-	int saved = errno;
-
-	if (*ctx)
-		seccomp_release(*ctx);
-	errno = saved;
-}
-#define autofilter __attribute__((cleanup(filter_release)))
+enum {
+	ARGS_MAX = 6,
+	ERRNO_MAX = 4095,
+	TRACE_MAX = 0xffff,
+	TABLES_MAX = 32,
+	ENTRIES_MAX = 1 << 16, /* of one architecture; Docker's profile has 400 */
+};
 
 /* What one build carries along. */
 struct build {
 	const struct oci_seccomp *c;
-	scmp_filter_ctx ctx;
 	uint32_t default_action;
-	struct seccomp_last archs[ARCHS_MAX];
-	size_t arch_count;
+	struct seccomp_table tables[TABLES_MAX];
+	size_t table_count;
+	uint32_t order;
 	struct arena *arena;
 	struct strings *notes;
 };
-
-static int build_error(int rc, const char *what, struct error *e)
-{
-	errno = -rc;
-	return err_sys(e, "linux.seccomp: %s", what);
-}
 
 /* Actions */
 
@@ -62,24 +48,14 @@ static const struct action {
 	uint32_t value;
 	uint32_t data_max; /* of errnoRet; 0: the action takes none */
 } actions[] = {
-	[OCI_ACT_KILL] = {SCMP_ACT_KILL_THREAD, 0},
-	[OCI_ACT_KILL_PROCESS] = {SCMP_ACT_KILL_PROCESS, 0},
-	[OCI_ACT_TRAP] = {SCMP_ACT_TRAP, 0},
-	[OCI_ACT_ERRNO] = {SCMP_ACT_ERRNO(0), ERRNO_MAX},
-	[OCI_ACT_TRACE] = {SCMP_ACT_TRACE(0), TRACE_MAX},
-	[OCI_ACT_ALLOW] = {SCMP_ACT_ALLOW, 0},
-	[OCI_ACT_LOG] = {SCMP_ACT_LOG, 0},
-	[OCI_ACT_NOTIFY] = {SCMP_ACT_NOTIFY, 0},
-};
-
-static const enum scmp_compare operators[] = {
-	[OCI_OP_NE] = SCMP_CMP_NE,
-	[OCI_OP_LT] = SCMP_CMP_LT,
-	[OCI_OP_LE] = SCMP_CMP_LE,
-	[OCI_OP_EQ] = SCMP_CMP_EQ,
-	[OCI_OP_GE] = SCMP_CMP_GE,
-	[OCI_OP_GT] = SCMP_CMP_GT,
-	[OCI_OP_MASKED_EQ] = SCMP_CMP_MASKED_EQ,
+	[OCI_ACT_KILL] = {SECCOMP_RET_KILL_THREAD, 0},
+	[OCI_ACT_KILL_PROCESS] = {SECCOMP_RET_KILL_PROCESS, 0},
+	[OCI_ACT_TRAP] = {SECCOMP_RET_TRAP, 0},
+	[OCI_ACT_ERRNO] = {SECCOMP_RET_ERRNO, ERRNO_MAX},
+	[OCI_ACT_TRACE] = {SECCOMP_RET_TRACE, TRACE_MAX},
+	[OCI_ACT_ALLOW] = {SECCOMP_RET_ALLOW, 0},
+	[OCI_ACT_LOG] = {SECCOMP_RET_LOG, 0},
+	[OCI_ACT_NOTIFY] = {SECCOMP_RET_USER_NOTIF, 0},
 };
 /* clang-format on */
 
@@ -129,37 +105,39 @@ static uint32_t arch_token(const char *name)
 	return seccomp_arch_resolve_name(small);
 }
 
-static void arch_record(struct build *b, uint32_t token)
+/* No kernel runs programs of the other byte order. */
+static bool arch_can_run(uint32_t token)
 {
-	if (b->arch_count < ARCHS_MAX)
-		b->archs[b->arch_count++].arch = token;
+	return token && !((token ^ seccomp_arch_native()) & __AUDIT_ARCH_LE);
+}
+
+static void build_add_table(struct build *b, uint32_t token)
+{
+	size_t i;
+
+	for (i = 0; i < b->table_count; i++)
+		if (b->tables[i].token == token)
+			return;
+	if (b->table_count < TABLES_MAX) /* there are fewer tokens than that */
+		b->tables[b->table_count++].token = token;
 }
 
 static int build_add_arch(struct build *b, size_t i, struct error *e)
 {
 	const char *given = b->c->architectures.v[i], *name = str_after(given, "SCMP_ARCH_");
-	uint32_t token;
-	int rc;
 
 	if (!name || !arch_is_named(name))
 		return err_set(e, ERR_CONFIG, "linux.seccomp.architectures[%zu]: unknown value \"%s\"",
 			       i, given);
-	token = arch_token(name);
-	rc = token ? seccomp_arch_add(b->ctx, token) : -EDOM;
-	if (rc == -EEXIST)
-		return 0;
-	if (rc == -EDOM) { /* also: of the other byte order */
+	if (arch_can_run(arch_token(name)))
+		build_add_table(b, arch_token(name));
+	else
 		plan_note(b->notes,
 			  arena_printf(b->arena,
 				       "linux.seccomp.architectures[%zu]: ignoring %s, which can't "
 				       "run on this host",
 				       i, given),
 			  b->arena);
-		return 0;
-	}
-	if (rc < 0)
-		return build_error(rc, given, e);
-	arch_record(b, token);
 	return 0;
 }
 
@@ -167,90 +145,153 @@ static int build_add_archs(struct build *b, struct error *e)
 {
 	size_t i;
 
-	arch_record(b, seccomp_arch_native());
+	build_add_table(b, seccomp_arch_native());
 	for (i = 0; i < b->c->architectures.n; i++)
 		if (build_add_arch(b, i, e) < 0)
 			return -1;
 	return 0;
 }
 
+/* Calls that some architectures also reach through one number with a selector before the arguments,
+ * which then lie in memory where no filter sees them; selectors are those of linux/net.h and
+ * linux/ipc.h. Of these architectures only i386 runs on the hosts we support. Asked for a number of
+ * its own, libseccomp gives none there, so it is written here. */
+
+/* clang-format off */
+static const struct member {
+	const char *name;
+	const char *through;
+	uint64_t selector;
+	int i386; /* -1: none of its own */
+} members[] = {
+	{"socket", "socketcall", 1, 359}, {"bind", "socketcall", 2, 361},
+	{"connect", "socketcall", 3, 362}, {"listen", "socketcall", 4, 363},
+	{"accept", "socketcall", 5, -1}, {"getsockname", "socketcall", 6, 367},
+	{"getpeername", "socketcall", 7, 368}, {"socketpair", "socketcall", 8, 360},
+	{"send", "socketcall", 9, -1}, {"recv", "socketcall", 10, -1},
+	{"sendto", "socketcall", 11, 369}, {"recvfrom", "socketcall", 12, 371},
+	{"shutdown", "socketcall", 13, 373}, {"setsockopt", "socketcall", 14, 366},
+	{"getsockopt", "socketcall", 15, 365}, {"sendmsg", "socketcall", 16, 370},
+	{"recvmsg", "socketcall", 17, 372}, {"accept4", "socketcall", 18, 364},
+	{"recvmmsg", "socketcall", 19, 337}, {"sendmmsg", "socketcall", 20, 345},
+	{"semop", "ipc", 1, -1}, {"semget", "ipc", 2, 393}, {"semctl", "ipc", 3, 394},
+	{"semtimedop", "ipc", 4, -1}, {"msgsnd", "ipc", 11, 400}, {"msgrcv", "ipc", 12, 401},
+	{"msgget", "ipc", 13, 399}, {"msgctl", "ipc", 14, 402}, {"shmat", "ipc", 21, 397},
+	{"shmdt", "ipc", 22, 398}, {"shmget", "ipc", 23, 395}, {"shmctl", "ipc", 24, 396},
+};
+/* clang-format on */
+
+static const struct member *member_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(members); i++)
+		if (str_eq(members[i].name, name))
+			return &members[i];
+	return NULL;
+}
+
 /* Rules */
 
-static int rule_conditions(size_t i, const struct oci_seccomp_rule *r, struct scmp_arg_cmp *out,
-			   bool *ret_repeated, struct error *e)
+/* A rule made ready: the alternatives it stands for. */
+struct rule {
+	size_t index; /* in linux.seccomp.syscalls */
+	uint32_t action;
+	const struct oci_seccomp_arg *args;
+	size_t arg_count;
+	bool apart; /* one alternative per condition */
+};
+
+static int rule_check_args(size_t i, const struct oci_seccomp_rule *r, bool *ret_apart,
+			   struct error *e)
 {
 	unsigned int seen = 0;
+	bool apart = false;
 	size_t k;
 
-	*ret_repeated = false;
 	for (k = 0; k < r->args.n; k++) {
-		const struct oci_seccomp_arg *a = &r->args.v[k];
-
-		if (a->index >= ARGS_MAX)
+		if (r->args.v[k].index >= ARGS_MAX)
 			return err_set(e, ERR_CONFIG,
 				       "linux.seccomp.syscalls[%zu].args[%zu].index: %u is above 5", i,
-				       k, a->index);
-		*ret_repeated |= (seen & 1U << a->index) != 0;
-		seen |= 1U << a->index;
-		out[k] = (struct scmp_arg_cmp){a->index, operators[a->op], a->value, a->value_two};
+				       k, r->args.v[k].index);
+		apart |= (seen & 1U << r->args.v[k].index) != 0;
+		seen |= 1U << r->args.v[k].index;
 	}
+	*ret_apart = apart;
 	return 0;
 }
 
-static int rule_add_call(struct build *b, int nr, uint32_t action, const struct scmp_arg_cmp *conds,
-			 size_t n, bool apart)
+static int table_add(struct build *b, struct seccomp_table *t, int nr, const struct rule *r,
+		     const struct oci_seccomp_arg *args, size_t n, struct error *e)
+{
+	if ((uint32_t)nr > t->last)
+		t->last = (uint32_t)nr;
+	if (r->action == b->default_action)
+		return 0;
+	if (t->n >= ENTRIES_MAX)
+		return err_set(e, ERR_CONFIG, "linux.seccomp.syscalls[%zu]: too many rules", r->index);
+	t->entries = arena_grow(b->arena, t->entries, &t->cap, t->n + 1, sizeof(*t->entries));
+	t->entries[t->n++] = (struct seccomp_entry){
+		.nr = (uint32_t)nr,
+		.order = b->order++,
+		.action = r->action,
+		.arg_count = n,
+		.args = args,
+	};
+	return 0;
+}
+
+static int table_add_direct(struct build *b, struct seccomp_table *t, int nr, const struct rule *r,
+			    struct error *e)
 {
 	size_t k;
-	int rc;
 
-	if (!apart)
-		return seccomp_rule_add_array(b->ctx, action, nr, (unsigned int)n, conds);
-	for (k = 0; k < n; k++) {
-		rc = seccomp_rule_add_array(b->ctx, action, nr, 1, &conds[k]);
-		if (rc < 0)
-			return rc;
-	}
+	if (!r->apart)
+		return table_add(b, t, nr, r, r->args, r->arg_count, e);
+	for (k = 0; k < r->arg_count; k++)
+		if (table_add(b, t, nr, r, &r->args[k], 1, e) < 0)
+			return -1;
 	return 0;
 }
 
-/* The number is the newest of its architecture that the profile names, or isn't. */
-static void rule_note_last(struct build *b, const char *name)
+static int table_add_member(struct build *b, struct seccomp_table *t, const struct member *m,
+			    const struct rule *r, struct error *e)
 {
+	int nr = seccomp_syscall_resolve_name_arch(t->token, m->through);
+	struct oci_seccomp_arg *selector;
+
+	if (nr < 0)
+		return 0;
+	selector = arena_new(b->arena, struct oci_seccomp_arg);
+	*selector = (struct oci_seccomp_arg){.value = m->selector, .op = OCI_OP_EQ};
+	return table_add(b, t, nr, r, selector, 1, e);
+}
+
+static int rule_add_name(struct build *b, const struct rule *r, const char *name, struct error *e)
+{
+	const struct member *member;
 	size_t k;
 	int nr;
 
-	for (k = 0; k < b->arch_count; k++) {
-		nr = seccomp_syscall_resolve_name_arch(b->archs[k].arch, name);
-		if (nr > 0 && (uint32_t)nr > b->archs[k].last)
-			b->archs[k].last = (uint32_t)nr;
-	}
-}
-
-static int rule_add_name(struct build *b, size_t i, const char *name, uint32_t action,
-			 const struct scmp_arg_cmp *conds, bool apart, struct error *e)
-{
-	int rc, nr = seccomp_syscall_resolve_name(name);
-
-	if (nr == __NR_SCMP_ERROR) {
+	if (seccomp_syscall_resolve_name(name) == __NR_SCMP_ERROR) {
 		plan_note(b->notes,
 			  arena_printf(b->arena,
 				       "linux.seccomp.syscalls[%zu].names: ignoring \"%s\", which is "
 				       "unknown here",
-				       i, name),
+				       r->index, name),
 			  b->arena);
 		return 0;
 	}
-	rule_note_last(b, name);
-	if (action == b->default_action)
-		return 0;
-	rc = rule_add_call(b, nr, action, conds, b->c->syscalls.v[i].args.n, apart);
-	if (rc == -EEXIST)
-		return err_set(e, ERR_CONFIG,
-			       "linux.seccomp.syscalls[%zu]: contradicts an earlier rule for %s", i,
-			       name);
-	if (rc < 0) {
-		errno = -rc;
-		return err_sys(e, "linux.seccomp.syscalls[%zu]: %s", i, name);
+	member = member_find(name);
+	for (k = 0; k < b->table_count; k++) {
+		/* Below zero: the architecture has no such call of its own. */
+		nr = member && b->tables[k].token == SCMP_ARCH_X86 ?
+			     member->i386 :
+			     seccomp_syscall_resolve_name_arch(b->tables[k].token, name);
+		if (nr >= 0 && table_add_direct(b, &b->tables[k], nr, r, e) < 0)
+			return -1;
+		if (member && table_add_member(b, &b->tables[k], member, r, e) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -258,18 +299,16 @@ static int rule_add_name(struct build *b, size_t i, const char *name, uint32_t a
 static int build_add_rule(struct build *b, size_t i, struct error *e)
 {
 	const struct oci_seccomp_rule *r = &b->c->syscalls.v[i];
-	struct scmp_arg_cmp *conds = arena_array(b->arena, r->args.n, struct scmp_arg_cmp);
+	struct rule ready = {.index = i, .args = r->args.v, .arg_count = r->args.n};
 	char field[64];
-	uint32_t action = 0;
-	bool apart = false;
 	size_t k;
 
 	snprintf(field, sizeof(field), "linux.seccomp.syscalls[%zu].errnoRet", i);
-	if (action_value(field, r->action, &r->errno_ret, &action, e) < 0 ||
-	    rule_conditions(i, r, conds, &apart, e) < 0)
+	if (action_value(field, r->action, &r->errno_ret, &ready.action, e) < 0 ||
+	    rule_check_args(i, r, &ready.apart, e) < 0)
 		return -1;
 	for (k = 0; k < r->names.n; k++)
-		if (rule_add_name(b, i, r->names.v[k], action, conds, apart, e) < 0)
+		if (rule_add_name(b, &ready, r->names.v[k], e) < 0)
 			return -1;
 	return 0;
 }
@@ -367,15 +406,6 @@ static int build_flags(const struct oci_seccomp *c, bool notify, unsigned int *r
 
 /* The program */
 
-static int memfd_open(void)
-{
-	int fd = memfd_create("seccomp", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
-
-	if (fd < 0 && errno == EINVAL) /* before Linux 6.3 */
-		fd = memfd_create("seccomp", MFD_CLOEXEC);
-	return fd;
-}
-
 /* Default actions that let a call pass, or hand it to someone who knows more than the profile. */
 static bool build_wants_enosys(const struct build *b)
 {
@@ -391,73 +421,38 @@ static bool build_wants_enosys(const struct build *b)
 	case OCI_ACT_ERRNO:
 		break;
 	}
-	return b->default_action != SCMP_ACT_ERRNO(ENOSYS);
+	return b->default_action != (SECCOMP_RET_ERRNO | ENOSYS);
 }
 
-static int build_export(struct build *b, struct seccomp_program *p, struct error *e)
+static int build_compile(struct build *b, struct seccomp_program *p, struct error *e)
 {
-	autoclose int fd = memfd_open();
-	struct sock_filter *filter;
-	size_t head = 0, len;
-	off_t size;
-	int rc;
+	const struct seccomp_code code = {
+		.tables = b->tables,
+		.table_count = b->table_count,
+		.default_action = b->default_action,
+		.foreign_action = SECCOMP_RET_KILL_PROCESS,
+		.enosys = build_wants_enosys(b),
+	};
+	size_t len;
 
-	if (fd < 0)
-		return err_sys(e, "linux.seccomp: memfd_create");
-	rc = seccomp_export_bpf(b->ctx, fd);
-	if (rc < 0)
-		return build_error(rc, "build the filter", e);
-	size = lseek(fd, 0, SEEK_END);
-	if (size <= 0 || (size_t)size % sizeof(*filter))
-		return err_set(e, ERR_BUG, "linux.seccomp: the filter has an odd size");
-	len = (size_t)size / sizeof(*filter);
-	filter = arena_array(b->arena, seccomp_enosys_max(b->arch_count) + len, struct sock_filter);
-	if (build_wants_enosys(b))
-		head = seccomp_enosys_write(b->archs, b->arch_count, filter);
-	if (head + len > BPF_MAXINSNS)
+	p->filter = arena_array(b->arena, BPF_MAXINSNS, struct sock_filter);
+	len = seccomp_compile(&code, b->arena, p->filter, BPF_MAXINSNS);
+	if (!len)
 		return err_set(e, ERR_CONFIG,
-			       "linux.seccomp: the filter has %zu instructions, the kernel takes %d",
-			       head + len, BPF_MAXINSNS);
-	if (pread(fd, filter + head, (size_t)size, 0) != size)
-		return err_sys(e, "linux.seccomp: read the filter");
-	p->filter = filter;
-	p->len = (unsigned short)(head + len);
+			       "linux.seccomp: the filter is longer than the %d instructions that the "
+			       "kernel takes",
+			       BPF_MAXINSNS);
+	p->len = (unsigned short)len;
 	return 0;
-}
-
-static int build_set_attributes(struct build *b, struct error *e)
-{
-	int rc;
-
-	rc = seccomp_attr_set(b->ctx, SCMP_FLTATR_CTL_NNP, 0);
-	if (rc == 0)
-		rc = seccomp_attr_set(b->ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-	/* A tree of numbers: 15 steps a call where a list takes hundreds. */
-	if (rc == 0)
-		rc = seccomp_attr_set(b->ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-	return rc < 0 ? build_error(rc, "set up the filter", e) : 0;
-}
-
-static int build_run(struct build *b, struct seccomp_program *p, struct error *e)
-{
-	size_t i;
-
-	/* Architectures come first: rules go to those that are there already. */
-	if (build_set_attributes(b, e) < 0 || build_add_archs(b, e) < 0)
-		return -1;
-	for (i = 0; i < b->c->syscalls.n; i++)
-		if (build_add_rule(b, i, e) < 0)
-			return -1;
-	return build_export(b, p, e);
 }
 
 int seccomp_program_build(const struct oci_seccomp *c, struct arena *a,
 			  struct seccomp_program *ret_program, struct strings *ret_notes,
 			  struct error *e)
 {
-	autofilter scmp_filter_ctx ctx = NULL;
 	struct build b = {.c = c, .arena = a, .notes = ret_notes};
 	struct seccomp_program p = {0};
+	size_t i;
 
 	if (!c->set) {
 		*ret_program = p;
@@ -465,13 +460,13 @@ int seccomp_program_build(const struct oci_seccomp *c, struct arena *a,
 	}
 	if (build_check_notify(c, &p.notify, e) < 0 || build_flags(c, p.notify, &p.flags, e) < 0 ||
 	    action_value("linux.seccomp.defaultErrnoRet", c->default_action, &c->default_errno_ret,
-			 &b.default_action, e) < 0)
+			 &b.default_action, e) < 0 ||
+	    build_add_archs(&b, e) < 0)
 		return -1;
-	ctx = seccomp_init(b.default_action);
-	if (!ctx)
-		return err_set(e, ERR_HOST, "linux.seccomp.defaultAction: not available here");
-	b.ctx = ctx;
-	if (build_run(&b, &p, e) < 0)
+	for (i = 0; i < c->syscalls.n; i++)
+		if (build_add_rule(&b, i, e) < 0)
+			return -1;
+	if (build_compile(&b, &p, e) < 0)
 		return -1;
 	p.listener_path = c->listener_path;
 	p.listener_metadata = c->listener_metadata;

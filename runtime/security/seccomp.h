@@ -1,14 +1,18 @@
 /*
  * From linux.seccomp to a BPF program, and into the kernel. Building is done by the parent before
- * clone (it takes milliseconds, and nobody waits on a child then); loading is one system call of
- * init. libseccomp stands behind this header alone and can be replaced behind it.
+ * clone, so that errors come early; loading is one system call of init.
  *
  * What a profile means here:
  *  - The native architecture is always covered; `architectures` adds to it. A system call of any
  *    other architecture kills the process. An architecture that the specification names and
- *    libseccomp doesn't know can't run on this host: it is left out and noted.
+ *    libseccomp doesn't know, or of the other byte order, can't run on this host: it is left out
+ *    and noted.
  *  - Rules for one system call are alternatives; the args of one rule must all hold. A rule that
  *    has two conditions on one argument is taken as one rule per condition, as other runtimes do.
+ *    A rule without args comes before all that have some; otherwise the first that holds decides.
+ *  - Values are compared with 64 bits, on 32-bit architectures and x32 with the low 32.
+ *  - i386 also reaches sockets and System V IPC through socketcall and ipc, where a filter can't
+ *    see the arguments: there a rule holds without its args.
  *  - A rule whose action is the default action says nothing and is skipped.
  *  - Names that are unknown are skipped and noted; on architectures that lack a call, it is skipped.
  *  - errnoRet is EPERM unless given, and an error where the action takes none.
