@@ -1,51 +1,56 @@
-# sbxrun. `make help` lists the targets; `make run` and `make check` do all the set-up they need.
+# sbxrun. `make help` lists the targets; `make run` and `make check` install what they need (Debian, as root).
 
-VERSION   := 0.1.0
-PREFIX    ?= /usr/local
-BINDIR    ?= $(PREFIX)/bin
-MANDIR    ?= $(PREFIX)/share/man
-COMPDIR   ?= $(PREFIX)/share/bash-completion/completions
-DESTDIR   ?=
-CC        ?= gcc
-B         ?= build
-COMMIT    := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
-is_clang  := $(shell $(CC) --version 2>/dev/null | grep -c clang)
+VERSION := 0.1.0
+PREFIX  ?= /usr/local
+BINDIR  ?= $(PREFIX)/bin
+MANDIR  ?= $(PREFIX)/share/man
+COMPDIR ?= $(PREFIX)/share/bash-completion/completions
+DESTDIR ?=
+B       ?= build
+COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+Q       := $(if $(V),,@)
+
+# ---- flags ----
+
+is_clang := $(shell $(CC) --version 2>/dev/null | grep -c clang)
+ARCH     := $(shell $(CC) -dumpmachine 2>/dev/null | cut -d- -f1)
 
 WARN := -Wall -Wextra -Wshadow -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
 	-Wwrite-strings -Wundef -Wvla -Wimplicit-fallthrough -Wconversion -Wsign-conversion \
 	-Wcast-qual -Wnull-dereference -Wno-missing-field-initializers
 ifeq ($(is_clang),0)
 WARN += -Wlogical-op -Wduplicated-cond -Wduplicated-branches
-HARDEN_INIT := -ftrivial-auto-var-init=zero
+INIT := -ftrivial-auto-var-init=zero
 else
-HARDEN_INIT := -ftrivial-auto-var-init=pattern
+INIT := -ftrivial-auto-var-init=pattern
 endif
 ifdef WERROR
 WARN += -Werror
 endif
-ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
-CFI_x86_64 := -fcf-protection=full
+CFI_x86_64  := -fcf-protection=full
 CFI_aarch64 := -mbranch-protection=standard
 HARDEN := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection $(CFI_$(ARCH)) \
-	$(HARDEN_INIT) -fno-common -fno-strict-aliasing -fvisibility=hidden
-OPT    ?= -O2 -g
-CFLAGS ?=
-LDFLAGS ?=
-ALL_CFLAGS = -std=gnu17 $(OPT) $(WARN) $(if $(SANITIZE),$(SANITIZE),$(HARDEN)) -D_GNU_SOURCE -Iruntime \
-	-ffunction-sections -fdata-sections $(CFLAGS)
-# Static: a start of the dynamic loader costs more than the rest of most verbs (PERFORMANCE in HACKING.md).
-LINK = $(if $(SANITIZE),$(SANITIZE),-static-pie -Wl,-z,relro,-z,now,-z,noexecstack,--gc-sections) $(LDFLAGS)
-LIBS ?= -lseccomp -lyajl_s -lcap -lm
+	$(INIT) -fno-common -fno-strict-aliasing -fvisibility=hidden
 
-SRC := $(wildcard runtime/*/*.c)
-OBJ := $(SRC:%.c=$(B)/%.o)
+OPT        ?= -O2 -g
+ALL_CFLAGS  = -std=gnu17 $(OPT) $(WARN) $(if $(SANITIZE),$(SANITIZE),$(HARDEN)) -D_GNU_SOURCE \
+	-Iruntime -fPIE -ffunction-sections -fdata-sections $(CFLAGS)
+# Static, because the dynamic loader costs more than the rest of most verbs (runtime/HACKING.md).
+# Libraries that need NSS, iconv or dlopen warn at link time; that is an error here.
+LINK = $(if $(SANITIZE),$(SANITIZE),-static-pie \
+	-Wl,-z,relro,-z,now,-z,noexecstack,--gc-sections,--fatal-warnings) $(LDFLAGS)
+LIBS ?= -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -lm
+
+# ---- what is built ----
+
+SRC    := $(wildcard runtime/*/*.c)
+OBJ    := $(SRC:%.c=$(B)/%.o)
 LIBOBJ := $(filter-out $(B)/runtime/cli/main.o,$(OBJ))
-UNIT := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
-MAN := $(patsubst runtime/man/%.md,$(B)/man/%,$(wildcard runtime/man/*.md))
+UNIT_SHARED := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
+UNIT   := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
+MAN    := $(patsubst runtime/man/%.md,$(B)/man/%,$(wildcard runtime/man/*.md))
 
-all: $(B)/sbxrun man ## build the program and its manual
-
-Q := $(if $(V),,@)
+all: $(B)/sbxrun $(MAN) ## build the program and its manual
 
 $(B)/sbxrun: $(OBJ)
 	@echo "  LINK $@"
@@ -54,26 +59,67 @@ $(B)/sbxrun: $(OBJ)
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
-	$(Q)$(CC) $(ALL_CFLAGS) -fPIE -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/runtime/cli/version.o: CFLAGS += -DSBXRUN_VERSION='"$(VERSION)"' -DSBXRUN_COMMIT='"$(COMMIT)"'
 
-$(B)/unit/%: tests/unit/%.c tests/unit/unit.h $(LIBOBJ)
+$(B)/unit/%: tests/unit/%.c tests/unit/unit.h $(UNIT_SHARED) $(LIBOBJ)
 	@mkdir -p $(@D)
 	@echo "  TEST $@"
-	$(Q)$(CC) $(ALL_CFLAGS) -fPIE -Itests/unit -MMD -MP $(LINK) -o $@ $< $(LIBOBJ) $(LIBS)
-
--include $(OBJ:.o=.d) $(UNIT:=.d)
-
-man: $(MAN)
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -MMD -MP $(LINK) -o $@ $< $(UNIT_SHARED) $(LIBOBJ) $(LIBS)
 
 $(B)/man/%: runtime/man/%.md
 	@mkdir -p $(@D)
-	$(Q)if command -v go-md2man >/dev/null; then go-md2man -in $< -out $@; else cp $< $@; fi
+	@echo "  MAN  $@"
+	$(Q)go-md2man -in $< -out $@
 
 unit: $(UNIT) ## build the unit tests
 
-clean: ## remove what was built
-	rm -rf $(B)
+-include $(OBJ:.o=.d) $(UNIT:=.d)
 
-.PHONY: all unit man clean
+# ---- for people ----
+
+run: deps ## fresh machine: install what is missing, build, run a busybox container and show what happens
+	@$(MAKE) --no-print-directory all
+	@spec/run-example $(B)/sbxrun
+
+install: all ## install program, manual and bash completion below PREFIX (and DESTDIR)
+	install -D -m 755 $(B)/sbxrun $(DESTDIR)$(BINDIR)/sbxrun
+	for page in $(MAN); do install -D -m 644 $$page $(DESTDIR)$(MANDIR)/man8/$${page##*/}; done
+	install -D -m 644 runtime/cli/completion.bash $(DESTDIR)$(COMPDIR)/sbxrun
+
+uninstall: ## remove what install put there
+	rm -f $(DESTDIR)$(BINDIR)/sbxrun $(DESTDIR)$(COMPDIR)/sbxrun
+	for page in $(MAN); do rm -f $(DESTDIR)$(MANDIR)/man8/$${page##*/}; done
+
+deps: ## install what the build needs (Debian, as root)
+	@spec/install-deps build
+
+check: ## fresh machine: install what the tests need, build every way, run all tests
+	@tests/check
+
+bench: ## compare with runc and crun
+	@$(MAKE) --no-print-directory all
+	@tests/bench/bench.sh
+
+torture: ## the long forms: every crash point
+	@$(MAKE) --no-print-directory all
+	@tests/crash/torture.sh
+
+sanitize: ## build and run the unit tests under ASan and UBSan
+	@$(MAKE) --no-print-directory B=build-asan OPT="-O1 -g" unit \
+		SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
+
+lint: ## formatting, shell scripts, static analysis
+	@tests/lint
+
+format: ## let clang-format lay out the C code
+	clang-format -i $(SRC) $(wildcard runtime/*/*.h tests/*/*.c tests/*/*.h)
+
+clean: ## remove what was built
+	rm -rf build build-*
+
+help: ## print this
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+.PHONY: all unit run install uninstall deps check bench torture sanitize lint format clean help

@@ -8,7 +8,7 @@
  *
  * The order of a create: cgroup_host_probe, cgroup_plan_make, cgroup_dirs_settle, *state record
  * written*, cgroup_make, clone3, cgroup_join in the child. Whatever fails after the record:
- * cgroup_kill and cgroup_remove with the record's dirs.
+ * cgroup_destroy with the record's dirs.
  */
 #pragma once
 
@@ -69,6 +69,9 @@ bool cgroup_is_frozen(const struct cgroup_dirs *d);
 /* Removes the whole subtree and the empty parents that are ours. Missing is fine; EBUSY (an exit
  * that is not over) is retried, bounded. Tries everything, reports the first failure. */
 int cgroup_remove(const struct cgroup_dirs *d, struct error *e);
+
+/* Kill and remove in one, for delete: what is empty already costs no more than its rmdirs. */
+int cgroup_destroy(const struct cgroup_dirs *d, struct error *e);
 
 /* Writes the limits of a cgroup_plan_update() plan. warning: size bytes, for the log. */
 int cgroup_update(const struct cgroup_plan *p, char *warning, size_t size, struct error *e);

@@ -430,26 +430,22 @@ failed:
 	return err_wrap(e, "cgroup");
 }
 
-/* How much of d->path exists; returns the topmost missing part, or NULL when all of it does. */
+/* The topmost part of d->path that does not exist yet, its parents looked at from the leaf's up:
+ * the usual case is one look. The leaf itself is the container's whether it exists or not. */
 static char *missing_top(const struct cgroup_dir *d, struct arena *a)
 {
 	char full[CGROUP_PATH_SIZE];
 	size_t mount_len = strlen(d->mount);
-	size_t len = mount_len;
+	char *top = d->path;
 
 	if (!cgroup_full_path(d->mount, d->path, full))
-		return NULL;
-	while (full[len]) {
-		char saved;
-
-		len += 1 + strcspn(full + len + 1, "/");
-		saved = full[len];
-		full[len] = '\0';
-		if (access(full, F_OK) < 0 && errno == ENOENT)
-			return arena_strdup(a, full + mount_len);
-		full[len] = saved;
+		return top;
+	for (;;) {
+		*strrchr(full, '/') = '\0';
+		if (strlen(full) <= mount_len || access(full, F_OK) == 0 || errno != ENOENT)
+			return top;
+		top = arena_strdup(a, full + mount_len);
 	}
-	return NULL;
 }
 
 int cgroup_dirs_settle(const struct cgroup_plan *p, struct arena *a, struct cgroup_dirs *ret_dirs,
@@ -461,15 +457,11 @@ int cgroup_dirs_settle(const struct cgroup_plan *p, struct arena *a, struct cgro
 	(void)e;
 	for (i = 0; i < dirs.n; i++) {
 		struct cgroup_dir *d = &dirs.v[i];
-		char *top;
 
 		*d = p->dirs.v[i];
 		/* Below /sbxrun there is nothing to find out. */
-		if (!str_eq(d->made, d->path))
-			continue;
-		top = missing_top(d, a);
-		if (top)
-			d->made = top;
+		if (str_eq(d->made, d->path))
+			d->made = missing_top(d, a);
 	}
 	*ret_dirs = dirs;
 	return 0;

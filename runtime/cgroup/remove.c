@@ -73,9 +73,9 @@ static void parents_remove(const struct cgroup_dir *d, char *full)
 	}
 }
 
-int cgroup_remove(const struct cgroup_dirs *d, struct error *e)
+static int remove_within(const struct cgroup_dirs *d, long limit_us, struct error *e)
 {
-	struct cgroup_waiting wait = {.left_us = REMOVE_US};
+	struct cgroup_waiting wait = {.left_us = limit_us};
 	char full[CGROUP_PATH_SIZE];
 	struct error later;
 	int rc = 0;
@@ -92,4 +92,20 @@ int cgroup_remove(const struct cgroup_dirs *d, struct error *e)
 			parents_remove(&d->v[i], full);
 	}
 	return rc;
+}
+
+int cgroup_remove(const struct cgroup_dirs *d, struct error *e)
+{
+	return remove_within(d, REMOVE_US, e);
+}
+
+int cgroup_destroy(const struct cgroup_dirs *d, struct error *e)
+{
+	struct error ignored;
+
+	if (remove_within(d, 0, &ignored) == 0)
+		return 0;
+	if (cgroup_kill(d, e) < 0)
+		return -1;
+	return remove_within(d, REMOVE_US, e);
 }

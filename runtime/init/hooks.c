@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "sys/sys.h"
 
 enum { OUTPUT_MAX = 400 };
@@ -195,21 +196,36 @@ static int hook_run_one(const struct oci_hook *h, const char *state, const struc
 	return 0;
 }
 
+static int hook_run_numbered(const struct oci_hook_list *hooks, size_t i, const char *kind,
+			     const char *state, const struct strings *env, struct error *e)
+{
+	struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
+	int result;
+
+	/* A hook need not read its input. */
+	sigaction(SIGPIPE, &ignore, &old);
+	result = hook_run_one(&hooks->v[i], state, env, e);
+	sigaction(SIGPIPE, &old, NULL);
+	return result < 0 ? err_wrap(e, "error running %s hook #%zu", kind, i) : 0;
+}
+
 int hooks_run(const struct oci_hook_list *hooks, const char *kind, const char *state,
 	      const struct strings *env, struct error *e)
 {
-	struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
-	int result = 0;
 	size_t i;
 
-	if (!hooks->n)
-		return 0;
-	sigaction(SIGPIPE, &ignore, &old);
-	for (i = 0; i < hooks->n && result == 0; i++) {
-		result = hook_run_one(&hooks->v[i], state, env, e);
-		if (result < 0)
-			err_wrap(e, "error running %s hook #%zu", kind, i);
-	}
-	sigaction(SIGPIPE, &old, NULL);
-	return result;
+	for (i = 0; i < hooks->n; i++)
+		if (hook_run_numbered(hooks, i, kind, state, env, e) < 0)
+			return -1;
+	return 0;
+}
+
+void hooks_run_all(const struct oci_hook_list *hooks, const char *kind, const char *state)
+{
+	struct error e;
+	size_t i;
+
+	for (i = 0; i < hooks->n; i++)
+		if (hook_run_numbered(hooks, i, kind, state, NULL, &e) < 0)
+			log_warn("%s", e.text);
 }

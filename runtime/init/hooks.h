@@ -12,3 +12,6 @@
  * "error running KIND hook #N: …". */
 int hooks_run(const struct oci_hook_list *hooks, const char *kind, const char *state,
 	      const struct strings *env, struct error *e);
+
+/* Runs all of them, whatever becomes of each; failures are logged as warnings. */
+void hooks_run_all(const struct oci_hook_list *hooks, const char *kind, const char *state);

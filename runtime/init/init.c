@@ -158,7 +158,7 @@ static int init_run_container_hooks(struct init *in, struct error *e)
 {
 	const struct oci_hook_list *hooks = &in->plan->config->hooks.create_container;
 
-	return hooks->n ? hooks_run(hooks, "createContainer", init_state(in, STATUS_CREATING), NULL, e) :
+	return hooks->n ? hooks_run(hooks, "createContainer", init_state(in, STATUS_CREATED), NULL, e) :
 			  0;
 }
 
@@ -187,14 +187,10 @@ static int init_write_sysctls(struct init *in, struct error *e)
 static int init_write_oom_score(struct init *in, struct error *e)
 {
 	const struct opt_i32 *value = &in->plan->config->process.oom_score_adj;
-	autoclose int fd = -1;
 
 	if (!in->plan->config->process.set || !value->set)
 		return 0;
-	fd = proc_openat(in->proc_dfd, "self/oom_score_adj", O_RDWR);
-	if (fd < 0)
-		return err_sys(e, "process.oomScoreAdj: open");
-	return identity_set_oom_score_adj(fd, value->v, e);
+	return identity_set_oom_score_adj(in->proc_dfd, value->v, e);
 }
 
 /* What goes through /proc: a private one, for the image may have put anything on its own. Before

@@ -105,7 +105,9 @@ static int create_run_hooks(const struct plan *p, struct created *c, struct aren
 	/* A hook may ask for the state, and must find the pid there. */
 	if (create_remember_init(c, a, e) < 0)
 		return -1;
-	record_write_state(&c->record, STATUS_CREATING, c->pid, a, &b, false);
+	/* "created" is the specification's word for what comes after the namespaces are made, though
+	 * `state` says "creating" until create has succeeded. */
+	record_write_state(&c->record, STATUS_CREATED, c->pid, a, &b, false);
 	if (hooks_run(&h->prestart, "prestart", b.data, NULL, e) < 0)
 		return -1;
 	return hooks_run(&h->create_runtime, "createRuntime", b.data, NULL, e);

@@ -41,14 +41,12 @@ static int destroy_kill_init(int pidfd, const char *id, struct error *e)
 static void destroy_run_poststop(const struct record *r, struct arena *a)
 {
 	struct buf b = buf_new(a, 1 << 20);
-	struct error e;
 
 	if (!r->hooks.poststop.n)
 		return;
 	record_write_state(r, STATUS_STOPPED, 0, a, &b, false);
 	/* The specification: warn, and go on as if it had succeeded. */
-	if (hooks_run(&r->hooks.poststop, "poststop", b.data, NULL, &e) < 0)
-		log_warn("%s", e.text);
+	hooks_run_all(&r->hooks.poststop, "poststop", b.data);
 }
 
 int life_destroy(struct store *s, const struct record *r, int pidfd, struct arena *a,

@@ -11,15 +11,15 @@
  * Clearing MOUNT_ATTR__ATIME and setting nothing is relatime, the kernel's default; that is all
  * that the no…atime negations can mean. Options of OPT_NOTHING are flags that fsconfig() refuses
  * and that change nothing here: `silent` and `loud` concern the kernel's log, `iversion` is the
- * filesystem's own matter since Linux 5.16, the negations name the default.
+ * filesystem's own matter since Linux 5.16.
  */
 #define ATIME MOUNT_ATTR__ATIME
 // clang-format off
 #define MOUNT_OPTIONS(X) \
 	X("defaults",      OPT_NOTHING,  0, 0, NULL) \
-	X("async",         OPT_NOTHING,  0, 0, NULL) \
-	X("nolazytime",    OPT_NOTHING,  0, 0, NULL) \
-	X("nomand",        OPT_NOTHING,  0, 0, NULL) \
+	X("async",         OPT_FS_UNFLAG, 0, 0, "sync") \
+	X("nolazytime",    OPT_FS_UNFLAG, 0, 0, "lazytime") \
+	X("nomand",        OPT_FS_UNFLAG, 0, 0, "mand") \
 	X("silent",        OPT_NOTHING,  0, 0, NULL) \
 	X("loud",          OPT_NOTHING,  0, 0, NULL) \
 	X("iversion",      OPT_NOTHING,  0, 0, NULL) \

@@ -12,6 +12,7 @@ enum mount_option_kind {
 	OPT_ATTR,	 /* an attribute of the mount */
 	OPT_ATTR_ALL,	 /* the same for all mounts of the tree */
 	OPT_FS_FLAG,	 /* a flag of the filesystem instance */
+	OPT_FS_UNFLAG,	 /* takes back such a flag; it is off by default */
 	OPT_PROPAGATION, /* of the mount */
 	OPT_PROPAGATION_ALL,
 	OPT_BIND,

@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "plan/mount_options.h"
+#include "plan/security.h"
 #include "sys/sys.h"
 
 static void mount_add_param(struct mount_plan *p, struct arena *a, const char *option)
@@ -10,11 +11,21 @@ static void mount_add_param(struct mount_plan *p, struct arena *a, const char *o
 	struct mount_param *param = &p->params[p->n_params++];
 	const char *equals = strchr(option, '=');
 
-	param->key = option;
+	*param = (struct mount_param){.key = option};
 	if (equals) {
 		param->key = arena_strndup(a, option, (size_t)(equals - option));
 		param->value = equals + 1;
 	}
+}
+
+static void mount_drop_param(struct mount_plan *p, const char *key)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < p->n_params; i++)
+		if (!str_eq(p->params[i].key, key))
+			p->params[n++] = p->params[i];
+	p->n_params = n;
 }
 
 static void mount_add_attr(uint64_t *set, uint64_t *clear, const struct mount_option *o)
@@ -44,7 +55,10 @@ static void mount_add_option(struct mount_plan *p, struct arena *a, const char *
 		mount_add_attr(&p->set_all, &p->clear_all, o);
 		break;
 	case OPT_FS_FLAG:
-		p->params[p->n_params++].key = o->fs_flag;
+		p->params[p->n_params++] = (struct mount_param){.key = o->fs_flag};
+		break;
+	case OPT_FS_UNFLAG:
+		mount_drop_param(p, o->fs_flag);
 		break;
 	case OPT_PROPAGATION:
 	case OPT_PROPAGATION_ALL:
@@ -89,6 +103,48 @@ static bool mount_below_proc_is_allowed(const char *destination)
 	return false;
 }
 
+/*
+ * A bind has no filesystem of its own to give parameters to. Flags that mount(2) ignores there and
+ * parameters of a tmpfs, which tools leave behind, are passed over; any other word may be a misspelt
+ * "nosuid", and is refused.
+ */
+static bool mount_is_harmless_on_bind(const struct mount_param *q)
+{
+	static const char *const flags[] = {"sync", "dirsync", "lazytime", "mand"};
+	static const char *const values[] = {"mode", "size", "uid", "gid", "nr_inodes", "nr_blocks"};
+	size_t i;
+
+	for (i = 0; !q->value && i < ARRAY_SIZE(flags); i++)
+		if (str_eq(q->key, flags[i]))
+			return true;
+	for (i = 0; q->value && i < ARRAY_SIZE(values); i++)
+		if (str_eq(q->key, values[i]))
+			return true;
+	return false;
+}
+
+static int mount_drop_bind_params(struct mount_plan *p, struct arena *a, struct strings *notes,
+				  struct error *e)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_params; i++) {
+		const struct mount_param *q = &p->params[i];
+
+		if (!mount_is_harmless_on_bind(q))
+			return err_set(e, ERR_CONFIG,
+				       "%s.options: \"%s\" is unknown, and a bind mount takes no options "
+				       "of a filesystem",
+				       p->field, q->key);
+		plan_note(notes,
+			  arena_printf(a, "%s.options: \"%s\" means nothing for a bind mount", p->field,
+				       q->key),
+			  a);
+	}
+	p->n_params = 0;
+	return 0;
+}
+
 static int mount_check(const struct mount_plan *p, struct error *e)
 {
 	if (str_eq(p->destination, "/"))
@@ -99,9 +155,6 @@ static int mount_check(const struct mount_plan *p, struct error *e)
 	if (p->kind == MOUNT_FS && (!p->type || !*p->type))
 		return err_set(e, ERR_CONFIG, "%s.type: missing, and no bind option is given",
 			       p->field);
-	if (p->kind == MOUNT_BIND && p->n_params)
-		return err_set(e, ERR_CONFIG, "%s.options: \"%s\" is unknown and means nothing for a bind mount",
-			       p->field, p->params[0].key);
 	if (p->tmpcopyup && (p->kind != MOUNT_FS || !str_eq(p->type, "tmpfs")))
 		return err_set(e, ERR_CONFIG, "%s.options: tmpcopyup needs a tmpfs", p->field);
 	if (p->idmap != IDMAP_NONE && p->kind != MOUNT_BIND)
@@ -121,7 +174,7 @@ static int mount_check(const struct mount_plan *p, struct error *e)
 }
 
 int plan_mount(const struct oci_mount *m, size_t index, const char *bundle, struct arena *a,
-	       struct mount_plan *ret, struct error *e)
+	       struct mount_plan *ret, struct strings *notes, struct error *e)
 {
 	struct mount_plan p = {
 		.field = arena_printf(a, "mounts[%zu]", index),
@@ -143,6 +196,8 @@ int plan_mount(const struct oci_mount *m, size_t index, const char *bundle, stru
 	for (i = 0; i < m->options.n; i++)
 		mount_add_option(&p, a, m->options.v[i]);
 	p.source = p.kind == MOUNT_BIND && m->source ? path_join(a, bundle, m->source) : m->source;
+	if (p.kind == MOUNT_BIND && mount_drop_bind_params(&p, a, notes, e) < 0)
+		return -1;
 	if (mount_check(&p, e) < 0)
 		return -1;
 	*ret = p;

@@ -40,6 +40,6 @@ struct mount_plan {
 	struct mount_param *params;
 };
 
-/* bundle is absolute. */
+/* bundle is absolute. Notes are sentences for the log. */
 int plan_mount(const struct oci_mount *m, size_t index, const char *bundle, struct arena *a,
-	       struct mount_plan *ret, struct error *e);
+	       struct mount_plan *ret, struct strings *notes, struct error *e);

@@ -101,7 +101,7 @@ static int plan_mounts(const struct oci_config *c, struct arena *a, struct plan 
 	for (i = 0; i < c->mounts.n; i++) {
 		struct mount_plan *m = &p->mounts[i];
 
-		if (plan_mount(&c->mounts.v[i], i, p->bundle, a, m, e) < 0)
+		if (plan_mount(&c->mounts.v[i], i, p->bundle, a, m, &p->warnings, e) < 0)
 			return -1;
 		if (m->idmap == IDMAP_NONE || m->uid_maps.n)
 			continue;

@@ -60,14 +60,22 @@ static char unit_why[4096];
 			FAIL("%s is %lld, want %lld", #got, unit_got, unit_want);                  \
 	} while (0)
 
+/* Apart from the loop, whose variables a jump must not spoil. */
+static inline bool unit_run(const struct unit_test *t)
+{
+	if (setjmp(unit_failed) != 0)
+		return false;
+	t->run();
+	return true;
+}
+
 static inline int unit_main(void)
 {
-	struct unit_test *t;
+	const struct unit_test *t;
 	int failures = 0;
 
 	for (t = unit_first; t; t = t->next) {
-		if (setjmp(unit_failed) == 0) {
-			t->run();
+		if (unit_run(t)) {
 			printf("ok %s\n", t->name);
 		} else {
 			printf("not ok %s: %s\n", t->name, unit_why);

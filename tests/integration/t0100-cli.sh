@@ -1,0 +1,189 @@
+#!/bin/bash
+# The command line: how options are spelled, what help and version print, and that a wrong call changes nothing.
+. "${0%/*}/../lib/test.sh"
+. "${0%/*}/../lib/life.sh"
+
+version_names_program_commit_and_spec() {
+	local lines
+	for flag in --version -v -version; do
+		run "$SBXRUN" "$flag"
+		rc_is 0
+		is "$err" ''
+		mapfile -t lines <<<"$out"
+		is "${#lines[@]}" 3
+		like "${lines[0]}" '^[a-z]+ version [0-9]+\.[0-9]+\.[0-9]+'
+		like "${lines[1]}" '^commit: .+'
+		like "${lines[2]}" '^spec: 1\.[0-9]+\.[0-9]+$'
+	done
+}
+
+help_goes_to_stdout() {
+	local words
+	for words in help --help -h 'help create' 'create --help' 'run -h'; do
+		# shellcheck disable=SC2086
+		run "$SBXRUN" $words
+		rc_is 0
+		is "$err" ''
+		like "$out" 'sbxrun'
+	done
+	run "$SBXRUN" help
+	for words in create start state kill delete run list spec features; do
+		like "$out" "[[:space:]]$words[[:space:]]"
+	done
+	run "$SBXRUN" help create
+	for words in bundle pid-file preserve-fds console-socket no-pivot; do
+		like "$out" "--$words"
+	done
+}
+
+a_call_without_a_command_is_refused() {
+	run "$SBXRUN"
+	rc_is 1
+	is "$out" ''
+	isnt "$err" ''
+}
+
+unknown_commands_and_flags_are_refused() {
+	bundle
+	refused 'nonsense' sbx nonsense
+	refused 'nonsense' "$SBXRUN" help nonsense
+	refused 'nonsense' "$SBXRUN" --nonsense list
+	refused 'nonsense' sbx create --nonsense -b "$B" "$ID"
+	refused 'z' sbx run -z -b "$B" "$ID"
+	state_is_empty
+}
+
+a_flag_without_its_value_is_refused_in_the_words_that_engines_look_for() {
+	refused 'flag needs an argument|requires an argument' sbx create --bundle
+	refused 'flag needs an argument|requires an argument' sbx create x -b
+	refused 'flag needs an argument|requires an argument' "$SBXRUN" --root
+}
+
+a_wrong_number_of_arguments_is_refused() {
+	bundle
+	for verb in create start run state kill delete; do
+		refused . sbx "$verb"
+	done
+	refused . sbx create -b "$B" "$ID" more
+	refused . sbx state "$ID" more
+	refused . sbx kill "$ID" TERM more
+	refused . sbx list more
+	state_is_empty
+}
+
+global_options_are_spelled_in_four_ways() {
+	local way
+	bundle
+	sbx create -b "$B" "$ID"
+	for way in "--root $T/state" "--root=$T/state" "-root $T/state" "-root=$T/state"; do
+		# shellcheck disable=SC2086
+		run "$SBXRUN" $way state "$ID"
+		rc_is 0
+		like "$out" "\"id\": *\"$ID\""
+	done
+}
+
+the_bundle_is_spelled_in_six_ways() {
+	local way
+	bundle 'sh("cat /mark")'
+	echo here >"$B/rootfs/mark"
+	for way in "-b $B" "-b=$B" "--bundle $B" "--bundle=$B" "-bundle $B" "-bundle=$B"; do
+		# shellcheck disable=SC2086
+		run sbx run $way "$ID"
+		rc_is 0
+		is "$out" here "$way"
+	done
+}
+
+the_bundle_is_the_current_directory_by_default() {
+	bundle 'sh("cat /mark")'
+	echo here >"$B/rootfs/mark"
+	cd "$B"
+	run sbx run "$ID"
+	rc_is 0
+	is "$out" here
+}
+
+options_may_follow_the_id() {
+	bundle 'sh("exit 7")'
+	run sbx run "$ID" --bundle "$B"
+	rc_is 7
+	sbx create "$ID" -b "$B" --pid-file "$T/pid"
+	[ -s "$T/pid" ] || fail 'no pid file'
+	sbx delete "$ID" -f
+	nothing_is_left
+}
+
+two_dashes_end_the_options() {
+	bundle 'sh("exit 7")'
+	run sbx run -b "$B" -- "$ID"
+	rc_is 7
+	# An id may begin with a dash; only so can it be said.
+	run sbx run -b "$B" -- "-$ID"
+	rc_is 7
+	refused . sbx run -b "$B" "-$ID"
+	state_is_empty
+}
+
+flags_take_true_and_false() {
+	bundle 'sh("exit 7")'
+	run sbx run --detach=false --keep=true -b "$B" "$ID"
+	rc_is 7
+	is "$(status_of "$ID")" stopped
+	refused . sbx delete --force=maybe "$ID"
+	sbx delete --force=true "$ID"
+	nothing_is_left
+}
+
+a_number_must_be_one() {
+	local value
+	bundle
+	for value in x -1 1x '' 99999999999; do
+		refused 'preserve-fds' sbx create --preserve-fds "$value" -b "$B" "$ID"
+	done
+	state_is_empty
+}
+
+flags_that_engines_pass_are_taken() {
+	bundle 'sh("exit 7")'
+	run sbx --debug=false --rootless=false --cgroup-manager cgroupfs run --no-subreaper --no-new-keyring -b "$B" "$ID"
+	rc_is 7
+	run sbx --rootless auto run -no-subreaper -b "$B" "$ID"
+	rc_is 7
+}
+
+a_driver_that_is_not_there_is_refused() {
+	bundle
+	refused 'systemd|cgroupfs' sbx --systemd-cgroup create -b "$B" "$ID"
+	refused 'cgroup' sbx --cgroup-manager=systemd create -b "$B" "$ID"
+	state_is_empty
+}
+
+debug_leaves_the_containers_output_alone() {
+	bundle 'sh("echo hello")'
+	run sbx --debug --log "$T/log" run -b "$B" "$ID"
+	rc_is 0
+	is "$out" hello
+	is "$err" ''
+}
+
+the_state_directory_is_made_for_the_owner_alone() {
+	bundle 'sh("true")'
+	"$SBXRUN" --root "$T/deep/er/roots" run --keep -b "$B" "$ID"
+	is "$(stat -c %a "$T/deep/er/roots")" 700
+	is "$(stat -c %a "$T/deep/er/roots/$ID")" 700
+	"$SBXRUN" --root "$T/deep/er/roots" delete "$ID"
+	[ ! -e "$T/deep/er/roots/$ID" ] || fail 'the state is still there'
+}
+
+the_state_directory_is_below_run_by_default() {
+	bundle
+	# shellcheck disable=SC2016
+	run unshare -m sh -c '
+		mount -t tmpfs tmpfs /run && "$0" run --keep -b "$1" "$2" && ls -d /run/sbxrun/"$2" && "$0" delete "$2"
+	' "$SBXRUN" "$B" "$ID"
+	rc_is 0
+	is "$out" "/run/sbxrun/$ID"
+}
+
+run_tests

@@ -1,0 +1,166 @@
+#!/bin/bash
+# Where a mount goes and where it comes from: order, relative paths, missing targets, links in the image.
+. "${0%/*}/../lib/test.sh"
+. "${0%/*}/../lib/mountinfo.sh"
+
+mounts_are_made_in_the_order_of_the_list() {
+	mkdir one two
+	echo 1 >one/file
+	echo 2 >two/file
+	mkdir two/below
+	run_in_box 'cat /m/file; ls /m/below; stat -f -c %T /m/below; cat /n/file; ls -d /n/below 2>/dev/null' \
+		'mount({destination: "/m", source: ($T + "/one"), options: ["bind"]})' \
+		'mount({destination: "/m", source: ($T + "/two"), options: ["bind"]})' \
+		'mount({destination: "/m/below", type: "tmpfs", source: "tmpfs"})' \
+		'mount({destination: "/n/below", type: "tmpfs", source: "tmpfs"})' \
+		'mount({destination: "/n", source: ($T + "/one"), options: ["bind"]})'
+	is "$out" $'2\ntmpfs\n1'
+}
+
+a_relative_destination_is_below_the_root() {
+	run_in_box 'stat -f -c %T /rel/dest; pwd' '.process.cwd = "/tmp"' \
+		'mount({destination: "rel/dest", type: "tmpfs", source: "tmpfs"})'
+	rc_is 0
+	is "$out" $'tmpfs\n/tmp'
+}
+
+dots_in_a_destination_do_not_lead_out_of_the_root() {
+	run_in_box 'stat -f -c %T /up; ls /' \
+		'mount({destination: "/../../../up", type: "tmpfs", source: "tmpfs"})'
+	if [ "$rc" = 0 ]; then
+		like "$out" ^tmpfs
+	else
+		rc_is 1
+		like "$err" 'mounts\[7\]'
+	fi
+	[ ! -e "$T/up" ] || fail 'a directory was made outside the root'
+}
+
+a_relative_source_of_a_bind_is_below_the_bundle() {
+	bundle 'sh("cat /m/file")' 'mount({destination: "/m", source: "data/dir", options: ["bind"]})'
+	mkdir -p "$B/data/dir"
+	echo text >"$B/data/dir/file"
+	cd /
+	run sbx run -b "$B" "$ID"
+	rc_is 0
+	is "$out" text
+}
+
+a_file_is_bound_on_a_file_and_a_missing_file_is_made() {
+	echo text >file
+	bundle 'sh("cat /etc/there /new/dir/file; test -f /new/dir/file && echo regular")' \
+		'mount({destination: "/etc/there", source: ($T + "/file"), options: ["bind"]})' \
+		'mount({destination: "/new/dir/file", source: ($T + "/file"), options: ["bind"]})'
+	echo old >"$B/rootfs/etc/there"
+	run sbx run -b "$B" "$ID"
+	rc_is 0
+	is "$out" $'text\ntext\nregular'
+	is "$(cat "$B/rootfs/etc/there")" old
+}
+
+a_missing_directory_is_made_for_a_directory_and_a_file_system() {
+	mkdir src
+	run_in_box 'test -d /a/b/c && test -d /d/e && stat -c %a /a /a/b' \
+		'mount({destination: "/a/b/c", source: ($T + "/src"), options: ["bind"]})' \
+		'mount({destination: "/d/e", type: "tmpfs", source: "tmpfs"})'
+	rc_is 0
+	is "$out" $'755\n755'
+}
+
+a_directory_on_a_file_and_a_file_on_a_directory_are_errors() {
+	echo text >file
+	mkdir dir
+	bundle 'mount({destination: "/etc/passwd", source: ($T + "/dir"), options: ["bind"]})'
+	run sbx run -b "$B" "$ID"
+	rc_is 1
+	like "$err" 'mounts\[7\]'
+	bundle 'mount({destination: "/etc", source: ($T + "/file"), options: ["bind"]})'
+	run sbx run -b "$B" "$ID"
+	rc_is 1
+	like "$err" 'mounts\[7\]'
+}
+
+a_missing_source_is_an_error_that_names_it() {
+	run_in_box 'echo started' 'mount({destination: "/m", source: ($T + "/missing"), options: ["bind"]})'
+	rc_is 1
+	is "$out" ''
+	like "$err" 'mounts\[7\]'
+	[ ! -e missing ] || fail 'the source was made'
+}
+
+a_link_on_the_way_is_followed_inside_the_root() {
+	mkdir -p src outside
+	echo text >src/file
+	bundle 'sh("cat /real/x/file /abs/y/file; readlink /abs")' \
+		'mount({destination: "/rel/x", source: ($T + "/src"), options: ["bind"]})' \
+		'mount({destination: "/abs/y", source: ($T + "/src"), options: ["bind"]})'
+	mkdir "$B/rootfs/real" "$B/rootfs/other"
+	ln -s real "$B/rootfs/rel"
+	ln -s /other "$B/rootfs/abs"
+	run sbx run -b "$B" "$ID"
+	rc_is 0
+	is "$out" $'text\ntext\n/other'
+	[ ! -e /other ] || fail 'a directory was made on the host'
+}
+
+the_last_link_of_a_destination_is_followed_inside_the_root() {
+	mkdir -p src outside
+	echo text >src/file
+	bundle 'sh("cat /real/file")' 'mount({destination: "/link", source: ($T + "/src"), options: ["bind"]})'
+	mkdir "$B/rootfs/real"
+	ln -s ../../../../real "$B/rootfs/link"
+	run sbx run -b "$B" "$ID"
+	rc_is 0
+	is "$out" text
+}
+
+a_link_as_the_source_of_a_bind_is_followed_on_the_host() {
+	mkdir src
+	echo text >src/file
+	ln -s src link
+	run_in_box 'cat /m/file' 'mount({destination: "/m", source: ($T + "/link"), options: ["bind"]})'
+	rc_is 0
+	is "$out" text
+}
+
+nothing_may_be_mounted_on_the_root() {
+	mkdir src
+	run_in_box 'echo started' 'mount({destination: "/", source: ($T + "/src"), options: ["bind"]})'
+	rc_is 1
+	is "$out" ''
+	like "$err" 'mounts\[7\]'
+}
+
+below_proc_only_the_short_list_may_be_mounted() {
+	echo 'faked 1 2 3' >file
+	mkdir dir
+	run_in_box 'cat /proc/uptime' 'mount({destination: "/proc/uptime", source: ($T + "/file"), options: ["bind"]})'
+	rc_is 0
+	is "$out" 'faked 1 2 3'
+	run_in_box 'echo started' 'mount({destination: "/proc/sys", source: ($T + "/dir"), options: ["bind"]})'
+	rc_is 1
+	is "$out" ''
+	run_in_box 'echo started' '(.mounts[] | select(.destination == "/proc")) = {destination: "/proc", source: ($T + "/dir"), options: ["bind"]}'
+	rc_is 1
+	is "$out" ''
+	like "$err" 'mounts\[0\]'
+}
+
+host_mounts_are_gone_inside_and_ours_never_appear_outside() {
+	mkdir src
+	local before after
+	slurp before /proc/self/mountinfo
+	bundle 'sh("sleep 100")' 'mount({destination: "/m", source: ($T + "/src"), options: ["rbind"]})' \
+		'mount({destination: "/n", type: "tmpfs", source: "tmpfs"})'
+	sbx run -d -b "$B" "$ID"
+	slurp after /proc/self/mountinfo
+	is "$after" "$before"
+	run cat "/proc/$(pid_of "$ID")/mountinfo"
+	unlike "$out" '/b1/rootfs/m'
+	# Every mount is below the container's own root: the host's old root is not there.
+	while read -r _ _ _ _ dir _; do
+		[[ $dir == / || $dir == /@(proc|dev|sys|m|n)* ]] || fail "$dir is left from the host"
+	done <<<"$out"
+}
+
+run_tests

@@ -1,0 +1,114 @@
+/*
+ * The plans of the example bundles, compared with stored ones. The host is made up, so that they are
+ * the same everywhere and for everybody. `UPDATE_PLANS=1` writes them anew.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "oci/oci.h"
+#include "plan/plan.h"
+#include "unit.h"
+
+static char all_v2[] = "cpuset cpu io memory hugetlb pids rdma misc";
+
+static struct cgroup_hierarchy v1[] = {
+	{.controllers = (char[]){"cpu,cpuacct"}, .mount = (char[]){"/sys/fs/cgroup/cpu,cpuacct"}},
+	{.controllers = (char[]){"cpuset"}, .mount = (char[]){"/sys/fs/cgroup/cpuset"}},
+	{.controllers = (char[]){"memory"}, .mount = (char[]){"/sys/fs/cgroup/memory"}},
+	{.controllers = (char[]){"devices"}, .mount = (char[]){"/sys/fs/cgroup/devices"}},
+	{.controllers = (char[]){"freezer"}, .mount = (char[]){"/sys/fs/cgroup/freezer"}},
+	{.controllers = (char[]){"blkio"}, .mount = (char[]){"/sys/fs/cgroup/blkio"}},
+	{.controllers = (char[]){"pids"}, .mount = (char[]){"/sys/fs/cgroup/pids"}},
+	{.controllers = (char[]){"hugetlb"}, .mount = (char[]){"/sys/fs/cgroup/hugetlb"}},
+	{.controllers = (char[]){"net_cls,net_prio"}, .mount = (char[]){"/sys/fs/cgroup/net_cls,net_prio"}},
+	{.controllers = (char[]){"rdma"}, .mount = (char[]){"/sys/fs/cgroup/rdma"}},
+};
+static struct cgroup_hierarchy v2[] = {
+	{.controllers = (char[]){""}, .mount = (char[]){"/sys/fs/cgroup"}, .unified = true,
+	 .v2_controllers = all_v2},
+};
+
+static struct host_facts made_up_host(bool unified, bool privileged)
+{
+	struct host_facts f = {
+		.privileged = privileged,
+		.uid = privileged ? 0 : 1000,
+		.gid = privileged ? 0 : 1000,
+		.has_time_ns = true,
+		.caps = {.known = (1ULL << 41) - 1, .available = privileged ? (1ULL << 41) - 1 : 0},
+		.caps_userns = {.known = (1ULL << 41) - 1, .available = (1ULL << 41) - 1},
+		.cgroup = {.mode = unified ? CGROUP_V2 : CGROUP_V1,
+			   .n = unified ? 1 : sizeof(v1) / sizeof(v1[0]),
+			   .v = unified ? v2 : v1},
+	};
+	size_t i;
+
+	for (i = 0; i < f.cgroup.n; i++) {
+		f.cgroup.v[i].root = f.cgroup.v[i].own = (char[]){"/"};
+		f.cgroup.v[i].base = privileged ? (char[]){""} : NULL;
+	}
+	return f;
+}
+
+static char *read_file(const char *path, struct arena *a, size_t *ret_len)
+{
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? NULL : fd_read_all(fd, 1 << 24, a, ret_len);
+}
+
+static void compare(const char *bundle, const char *layout, bool unified, bool privileged)
+{
+	struct host_facts facts = made_up_host(unified, privileged);
+	struct arena a = {0};
+	struct buf b = buf_new(&a, 1 << 20);
+	char *config_path = arena_printf(&a, "spec/bundles/%s/config.json", bundle);
+	char *plan_path = arena_printf(&a, "spec/bundles/%s/plan.%s", bundle, layout);
+	struct oci_config c = {0};
+	struct error e = {0};
+	struct plan p;
+	char *text, *want;
+	size_t len;
+
+	text = read_file(config_path, &a, &len);
+	if (!text)
+		FAIL("%s: can't be read (run from the project's root)", config_path);
+	if (oci_config_read(config_path, text, len, &a, &c, &e) < 0 ||
+	    plan_make(&c, "example", "/bundle", &facts, &a, &p, &e) < 0)
+		FAIL("%s", e.text);
+	plan_print(&p, &b);
+	CHECK(!b.overflow);
+	if (getenv("UPDATE_PLANS")) {
+		autoclose int fd = open(plan_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+		CHECK(fd >= 0 && fd_write_all(fd, b.data, b.len) == 0);
+	}
+	want = read_file(plan_path, &a, &len);
+	if (!want)
+		FAIL("%s is missing: UPDATE_PLANS=1 writes it", plan_path);
+	if (strcmp(b.data, want) != 0) {
+		size_t at = strspn(b.data, want);
+
+		for (at = 0; b.data[at] && b.data[at] == want[at]; at++)
+			;
+		while (at && b.data[at - 1] != '\n')
+			at--;
+		FAIL("%s differs: planned \"%.*s\", stored \"%.*s\"", plan_path,
+		     (int)strcspn(b.data + at, "\n"), b.data + at, (int)strcspn(want + at, "\n"),
+		     want + at);
+	}
+	arena_free(&a);
+}
+
+TEST(default_bundle_on_cgroup_v1) { compare("default", "v1", false, true); }
+TEST(default_bundle_on_cgroup_v2) { compare("default", "v2", true, true); }
+TEST(docker_bundle_on_cgroup_v1) { compare("docker", "v1", false, true); }
+TEST(docker_bundle_on_cgroup_v2) { compare("docker", "v2", true, true); }
+TEST(rootless_bundle_without_cgroups) { compare("rootless", "rootless", true, false); }
+
+int main(void)
+{
+	return unit_main();
+}
