@@ -28,7 +28,7 @@ help_goes_to_stdout() {
 	done
 	run "$SBXRUN" help
 	for words in create start state kill delete run list spec features; do
-		like "$out" "[[:space:]]$words[[:space:]]"
+		like "$out" "[[:space:]]${words}[[:space:]]"
 	done
 	run "$SBXRUN" help create
 	for words in bundle pid-file preserve-fds console-socket no-pivot; do

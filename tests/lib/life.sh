@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154,SC2034
 # For tests of the life cycle: what must be there, and what must not.
 
 # Of a container (default: $ID) there is no state and no cgroup; to be asked before the framework's own clean-up.
