@@ -1,0 +1,83 @@
+#!/bin/bash
+# --pid-file: engines read it as soon as it is there.
+. "${0%/*}/../lib/test.sh"
+. "${0%/*}/../lib/life.sh"
+
+# File $1 holds the digits of a living process's pid and nothing else; the process is init of $ID.
+_is_pid_of_init() {
+	local pid
+	slurp pid "$1"
+	like "$pid" '^[1-9][0-9]*$'
+	is "$(stat -c %s "$1")" "${#pid}"
+	lives "$pid" || fail "no process $pid"
+	file_has "/proc/$pid/cgroup" "$P/$ID"
+	file_has "/proc/$pid/status" "^NSpid:.*[[:space:]]1$"
+}
+
+it_has_digits_and_no_newline() {
+	bundle
+	sbx create -b "$B" --pid-file "$T/pid" "$ID"
+	_is_pid_of_init "$T/pid"
+	is "$(<"$T/pid")" "$(pid_of "$ID")"
+}
+
+run_writes_it_too() {
+	bundle 'sh("sleep 100")'
+	sbx run -d -b "$B" --pid-file="$T/pid" "$ID"
+	_is_pid_of_init "$T/pid"
+	bundle 'sh("sleep 100")'
+	background run -b "$B" --pid-file "$T/pid2" "$ID"
+	wait_until 10 test -e "$T/pid2"
+	_is_pid_of_init "$T/pid2"
+	wait_until 10 status_is "$ID" running
+	sbx kill "$ID" KILL
+	wait_for_background
+	rc_is 137
+}
+
+it_is_relative_to_the_caller_and_not_to_the_bundle() {
+	bundle
+	mkdir here
+	cd here
+	sbx create -b "$B" --pid-file pid "$ID"
+	_is_pid_of_init "$T/here/pid"
+	[ ! -e "$B/pid" ] || fail 'it is in the bundle'
+}
+
+it_is_renamed_into_place() {
+	bundle
+	mkdir dir
+	echo 'a much longer text than a pid has' >dir/target
+	ln dir/target dir/other
+	ln -s target dir/pid
+	sbx create -b "$B" --pid-file "$T/dir/pid" "$ID"
+	[ ! -L dir/pid ] || fail 'still a link'
+	_is_pid_of_init "$T/dir/pid"
+	file_has dir/target 'much longer'
+	rm dir/pid
+	sbx delete "$ID"
+	# A file with two names: written in place, both would change.
+	sbx create -b "$B" --pid-file "$T/dir/target" "$ID"
+	_is_pid_of_init "$T/dir/target"
+	file_has dir/other 'much longer'
+	is "$(cd dir && echo ./* ./.[!.]*)" './other ./target ./.[!.]*'
+}
+
+there_is_none_after_a_failure() {
+	bundle '.process.cwd = "/etc/passwd"'
+	mkdir dir
+	refused . sbx create -b "$B" --pid-file "$T/dir/pid" "$ID"
+	bundle 'hook("createRuntime"; "/bin/false"; ["false"])'
+	refused . sbx create -b "$B" --pid-file "$T/dir/pid" "$ID"
+	is "$(cd dir && echo ./* ./.[!.]*)" './* ./.[!.]*'
+	nothing_is_left
+}
+
+a_place_that_cannot_be_written_fails_the_create() {
+	bundle
+	refused 'pid' sbx create -b "$B" --pid-file "$T/not/there/pid" "$ID"
+	nothing_is_left
+	state_is_empty
+}
+
+run_tests
