@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/str.h"
 
 static struct {
 	int fd;
@@ -33,24 +34,26 @@ int log_open(const struct log_options *o, struct error *e)
 	return 0;
 }
 
-static size_t log_quote(char *out, size_t size, const char *s)
+/* Trust: the text may quote what a config or a caller wrote. The line stays one line, and UTF-8. */
+static void log_quote(char *out, size_t size, const char *s)
 {
-	size_t n = 0;
+	size_t n = 0, len = strlen(s), i, k;
 
-	for (; *s && n + 8 < size; s++) {
-		unsigned char c = (unsigned char)*s;
+	for (i = 0; i < len && n + 8 < size; i += k ? k : 1) {
+		unsigned char c = (unsigned char)s[i];
 
+		k = str_utf8_len((const unsigned char *)s + i, len - i);
 		if (c == '"' || c == '\\') {
 			out[n++] = '\\';
 			out[n++] = (char)c;
-		} else if (c < 0x20 || c == 0x7f) {
-			n += (size_t)snprintf(out + n, size - n, "\\u%04x", c);
+		} else if (k == 0 || c < 0x20 || c == 0x7f) {
+			n += (size_t)snprintf(out + n, size - n, "\\u%04x", k ? c : 0xfffdU);
 		} else {
-			out[n++] = (char)c;
+			memcpy(out + n, s + i, k);
+			n += k;
 		}
 	}
 	out[n] = '\0';
-	return n;
 }
 
 static void log_line(int fd, enum log_level level, const char *text)
@@ -64,16 +67,19 @@ static void log_line(int fd, enum log_level level, const char *text)
 	gmtime_r(&now.tv_sec, &tm);
 	strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	log_quote(quoted, sizeof(quoted), text);
-	len = snprintf(line, sizeof(line),
-		       logger.json ? "{\"level\":\"%s\",\"msg\":\"%s\",\"time\":\"%s\"}\n" :
-				     "level=%s msg=\"%s\" time=\"%s\"\n",
-		       level_names[level], quoted, stamp);
+	if (logger.json)
+		len = snprintf(line, sizeof(line), "{\"level\":\"%s\",\"msg\":\"%s\",\"time\":\"%s\"}\n",
+			       level_names[level], quoted, stamp);
+	else
+		len = snprintf(line, sizeof(line), "time=\"%s\" level=%s msg=\"%s\"\n", stamp,
+			       level_names[level], quoted);
 	/* A full disk or a closed pipe must not change what the verb does. */
 	if (len > 0 && fd_write_all(fd, line, (size_t)len) < 0)
 		return;
 }
 
-static void log_at(enum log_level level, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void log_at(enum log_level level, const char *fmt,
+							  va_list ap)
 {
 	char text[1024];
 	int saved = errno;

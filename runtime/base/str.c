@@ -66,3 +66,29 @@ bool str_to_i64(const char *s, int64_t *ret)
 	*ret = negative ? (int64_t)(0 - v) : (int64_t)v;
 	return true;
 }
+
+size_t str_utf8_len(const unsigned char *s, size_t len)
+{
+	unsigned char lead = s[0], low = 0x80, high = 0xbf;
+	size_t n, i;
+
+	if (lead < 0x80)
+		return 1;
+	if (lead < 0xc2 || lead > 0xf4)
+		return 0;
+	n = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+	if (lead == 0xe0)
+		low = 0xa0;
+	else if (lead == 0xed)
+		high = 0x9f;
+	else if (lead == 0xf0)
+		low = 0x90;
+	else if (lead == 0xf4)
+		high = 0x8f;
+	if (len < n || s[1] < low || s[1] > high)
+		return 0;
+	for (i = 2; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return n;
+}

@@ -2,6 +2,7 @@
  * One pass over the raw bytes. Escapes are looked at wherever a backslash stands: outside of
  * strings it is an error of grammar anyway, which the parser finds.
  */
+#include "base/str.h"
 #include "json/scan.h"
 
 #include <stdbool.h>
@@ -9,32 +10,6 @@
 #include <string.h>
 
 /* The second byte decides what is overlong, a surrogate, or past U+10FFFF. */
-size_t json_utf8_len(const unsigned char *s, size_t len)
-{
-	unsigned char lead = s[0], low = 0x80, high = 0xbf;
-	size_t n, i;
-
-	if (lead < 0x80)
-		return 1;
-	if (lead < 0xc2 || lead > 0xf4)
-		return 0;
-	n = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-	if (lead == 0xe0)
-		low = 0xa0;
-	else if (lead == 0xed)
-		high = 0x9f;
-	else if (lead == 0xf0)
-		low = 0x90;
-	else if (lead == 0xf4)
-		high = 0x8f;
-	if (len < n || s[1] < low || s[1] > high)
-		return 0;
-	for (i = 2; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	return n;
-}
-
 /* The code unit of "\uXXXX" at s, or -1. */
 static int scan_unit(const unsigned char *s, size_t len)
 {
@@ -102,7 +77,7 @@ struct json_scan json_scan(const char *text, size_t len)
 		if (s[i] == '\0')
 			return (struct json_scan){"contains NUL", i};
 		n = s[i] == '\\' ? scan_escape(s + i, len - i, &why)
-				 : json_utf8_len(s + i, len - i);
+				 : str_utf8_len(s + i, len - i);
 		if (n == 0)
 			return (struct json_scan){why ? why : "not UTF-8", i};
 		i += n;

@@ -12,5 +12,3 @@ struct json_scan {
  * stands for NUL or for half of a surrogate pair. */
 struct json_scan json_scan(const char *text, size_t len);
 
-/* The length of the UTF-8 character at s, 1 to 4; 0 if there is none within len bytes. */
-size_t json_utf8_len(const unsigned char *s, size_t len);

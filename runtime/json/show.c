@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "json/json.h"
 #include "json/scan.h"
 
@@ -14,7 +15,7 @@ struct json_shown json_show_n(const char *s, size_t len)
 	size_t i, n, at = 1;
 
 	for (i = 0; i < len && at < SHOWN_MAX; i += n) {
-		n = json_utf8_len(p + i, len - i);
+		n = str_utf8_len(p + i, len - i);
 		if (n == 0 || p[i] < 0x20 || p[i] == 0x7f) {
 			n = 1;
 			at += (size_t)snprintf(r.text + at, sizeof(r.text) - at, "\\x%02x", p[i]);

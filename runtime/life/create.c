@@ -71,16 +71,20 @@ static int create_open_idmapped(const struct plan *p, struct sources *s, struct 
 
 	for (i = 0; i < p->n_mounts; i++) {
 		const struct mount_plan *m = &p->mounts[i];
-		autoclose int userns_fd = -1;
+		autoclose int userns_fd = -1, source_fd = -1;
 
 		if (m->idmap == IDMAP_NONE)
 			continue;
 		userns_fd = userns_open_map(&m->uid_maps, &m->gid_maps, p->rootless, e);
 		if (userns_fd < 0)
 			return err_wrap(e, "%s.uidMappings", m->field);
-		s->mounts[i] = mount_open_bind(p, m, userns_fd, e);
+		source_fd = mount_open_source(m, e);
+		if (source_fd < 0)
+			return -1;
+		s->mounts[i] = mount_clone_bind(p, m, source_fd, userns_fd, e);
 		if (s->mounts[i] < 0)
 			return -1;
+		s->cloned[i] = true;
 	}
 	return 0;
 }

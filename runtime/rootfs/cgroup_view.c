@@ -78,12 +78,27 @@ static int cgroup_view_tree(const struct plan *p, const struct mount_plan *m, st
 	return 0;
 }
 
+/* The one directory to show, or SIZE_MAX for the tree of all: v2, or what stands for no cgroups of
+ * our own, or "cgroup2" where there is a unified tree beside v1 hierarchies. */
+static size_t cgroup_view_only(const struct plan *p, const struct mount_plan *m)
+{
+	const struct cgroup_dirs *d = &p->cgroup.dirs;
+	size_t i;
+
+	if (d->n == 0)
+		return 0;
+	for (i = 0; i < d->n; i++)
+		if (d->v[i].unified && (d->n == 1 || str_eq(m->type, "cgroup2")))
+			return i;
+	return SIZE_MAX;
+}
+
 int cgroup_view_mount(const struct plan *p, const struct mount_plan *m, struct sources *s,
 		      struct in_root target, struct error *e)
 {
-	bool one = p->cgroup.dirs.n == 0 || (p->cgroup.dirs.n == 1 && p->cgroup.dirs.v[0].unified);
+	size_t only = cgroup_view_only(p, m);
 
-	if (one)
-		return cgroup_view_one(s->cgroups[0], cgroup_view_attrs(p, m), target, m, e);
+	if (only != SIZE_MAX)
+		return cgroup_view_one(s->cgroups[only], cgroup_view_attrs(p, m), target, m, e);
 	return cgroup_view_tree(p, m, s, target, e);
 }

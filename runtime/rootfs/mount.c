@@ -90,15 +90,28 @@ static int mount_check_special(int fd, const struct mount_plan *m, struct error 
 	return 0;
 }
 
-int mount_open_bind(const struct plan *p, const struct mount_plan *m, int userns_fd,
-		    struct error *e)
+int mount_open_source(const struct mount_plan *m, struct error *e)
 {
-	unsigned int flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC;
-	autoclose int fd = open_tree(AT_FDCWD, m->source,
-				     flags | (m->recursive ? AT_RECURSIVE : 0U));
+	int fd = open(m->source, O_PATH | O_CLOEXEC);
 
 	if (fd < 0)
 		return err_sys(e, "%s.source: open %s", m->field, m->source);
+	return fd;
+}
+
+int mount_clone_bind(const struct plan *p, const struct mount_plan *m, int source_fd, int userns_fd,
+		     struct error *e)
+{
+	unsigned int flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH;
+	autoclose int fd = open_tree(source_fd, "", flags | (m->recursive ? AT_RECURSIVE : 0U));
+
+	if (fd < 0 && errno == EINVAL && !m->recursive)
+		return err_set(e, ERR_CONFIG,
+			       "%s.options: %s can't be bound without the mounts below it: use rbind "
+			       "(invalid argument)",
+			       m->field, m->source);
+	if (fd < 0)
+		return err_sys(e, "%s.source: clone %s", m->field, m->source);
 	if (mount_check_special(fd, m, e) < 0)
 		return -1;
 	/* Whatever is done inside stays inside, unless the root itself is shared with the host. */

@@ -2,9 +2,9 @@
  * Mounts, from descriptor to descriptor (rule R2). A mount is first made where nobody can see it, as
  * a detached tree with all its attributes, and then attached to an open place inside the root.
  *
- * Trees of the host (binds) are opened before clone by the parent, which has the rights to do so and
- * can map their ids; or by init when its own user namespace must lock the host's flags on them.
- * Filesystem instances are made by init, in the namespaces they show.
+ * Sources of binds are opened before the first mount is attached and cloned when their turn comes,
+ * so that the kernel lists mounts in the config's order. Filesystem instances are made by init, in
+ * the namespaces they show.
  */
 #pragma once
 
@@ -14,10 +14,13 @@
 #include "plan/plan.h"
 #include "rootfs/resolve.h"
 
-/* The clone of a bind mount's source, with attributes and propagation, or -1. userns_fd: for mounts
- * that map ids, else -1. */
-int mount_open_bind(const struct plan *p, const struct mount_plan *m, int userns_fd,
-		    struct error *e);
+/* A bind mount's source, without a clone. */
+int mount_open_source(const struct mount_plan *m, struct error *e);
+
+/* The clone of it, with attributes and propagation, or -1. userns_fd: for mounts that map ids, else
+ * -1. */
+int mount_clone_bind(const struct plan *p, const struct mount_plan *m, int source_fd, int userns_fd,
+		     struct error *e);
 
 /* A new instance of a filesystem, with attributes; target is where it will stand. */
 int mount_make_fs(const struct mount_plan *m, struct in_root target, struct error *e);

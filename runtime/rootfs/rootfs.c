@@ -62,6 +62,18 @@ static int rootfs_mount_fs(const struct mount_plan *m, struct in_root target, st
 	return mount_attach(fd, target, m->field, e);
 }
 
+static int rootfs_mount_bind(const struct plan *p, size_t i, struct sources *s,
+			     struct in_root target, struct error *e)
+{
+	const struct mount_plan *m = &p->mounts[i];
+	autoclose int fd = -1;
+
+	if (s->cloned[i])
+		return mount_attach(s->mounts[i], target, m->field, e);
+	fd = mount_clone_bind(p, m, s->mounts[i], -1, e);
+	return fd < 0 ? -1 : mount_attach(fd, target, m->field, e);
+}
+
 static int rootfs_mount(const struct plan *p, size_t i, struct sources *s, int root_dfd,
 			struct error *e)
 {
@@ -80,7 +92,7 @@ static int rootfs_mount(const struct plan *p, size_t i, struct sources *s, int r
 		return err_wrap(e, "%s.destination", m->field);
 	switch (m->kind) {
 	case MOUNT_BIND:
-		return mount_attach(s->mounts[i], target, m->field, e);
+		return rootfs_mount_bind(p, i, s, target, e);
 	case MOUNT_CGROUP:
 		return cgroup_view_mount(p, m, s, target, e);
 	case MOUNT_FS:
@@ -160,8 +172,6 @@ int rootfs_enter(const struct plan *p, struct rootfs *r, struct error *e)
 		return -1;
 	if (chdir("/") < 0)
 		return err_sys(e, "enter the root filesystem");
-	if (sys_set_attr(r->dfd, p->root_propagation_all, 0, 0, p->root_propagation) < 0)
-		return err_sys(e, "linux.rootfsPropagation");
 	return 0;
 }
 
@@ -191,6 +201,9 @@ int rootfs_finish(const struct plan *p, struct rootfs *r, struct error *e)
 		return -1;
 	if (p->config->root.readonly && sys_set_attr(r->dfd, false, MOUNT_ATTR_RDONLY, 0, 0) < 0)
 		return err_sys(e, "root.readonly");
+	/* Last: what is unbindable could not be bound read-only above. */
+	if (sys_set_attr(r->dfd, p->root_propagation_all, 0, 0, p->root_propagation) < 0)
+		return err_sys(e, "linux.rootfsPropagation");
 	return 0;
 }
 

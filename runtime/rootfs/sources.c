@@ -13,6 +13,7 @@ struct sources sources_none(const struct plan *p, struct arena *a)
 		.root_fd = -1,
 		.root_at_fd = -1,
 		.mounts = arena_array(a, p->n_mounts + 1, int),
+		.cloned = arena_array(a, p->n_mounts + 1, bool),
 		.cgroups = arena_array(a, p->cgroup.dirs.n + 1, int),
 	};
 	size_t i;
@@ -94,6 +95,19 @@ static int sources_open_cgroups(const struct plan *p, struct sources *s, struct 
 	return 0;
 }
 
+/* A mount that is to stay in the host's peer group is cloned before init leaves that group. */
+static int source_open_bind(const struct plan *p, size_t i, struct sources *s, struct error *e)
+{
+	const struct mount_plan *m = &p->mounts[i];
+	autoclose int fd = mount_open_source(m, e);
+
+	if (fd < 0)
+		return -1;
+	s->cloned[i] = p->keep_host_propagation;
+	s->mounts[i] = s->cloned[i] ? mount_clone_bind(p, m, fd, -1, e) : fd_steal(&fd);
+	return s->mounts[i] < 0 ? -1 : 0;
+}
+
 int sources_open(const struct plan *p, struct sources *s, struct error *e)
 {
 	size_t i;
@@ -107,8 +121,7 @@ int sources_open(const struct plan *p, struct sources *s, struct error *e)
 	for (i = 0; i < p->n_mounts; i++) {
 		if (p->mounts[i].kind != MOUNT_BIND || s->mounts[i] >= 0)
 			continue;
-		s->mounts[i] = mount_open_bind(p, &p->mounts[i], -1, e);
-		if (s->mounts[i] < 0)
+		if (source_open_bind(p, i, s, e) < 0)
 			return -1;
 	}
 	return sources_open_cgroups(p, s, e);

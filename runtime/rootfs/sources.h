@@ -1,7 +1,7 @@
 /*
  * What comes from the host's tree: the root filesystem, the sources of bind mounts, the container's
- * own cgroups. All are opened as detached clones before the first mount is attached, so that nothing
- * a container controls can stand in their way (rule R2).
+ * own cgroups. All are opened before the first mount is attached, so that nothing a container controls
+ * can stand in their way (rule R2).
  *
  * Init opens them itself, in its own mount namespace: there a new user namespace has locked the
  * host's read-only, nosuid and nodev flags, which a clone made by the parent would lose. It does so
@@ -18,6 +18,7 @@ struct sources {
 	int root_fd;	/* the clone */
 	int root_at_fd; /* the directory itself, where the clone will be attached */
 	int *mounts;	/* one a mount of the plan; -1: not a bind */
+	bool *cloned;	/* it is a clone already, and not the source itself */
 	int *cgroups;	/* one a cgroup directory of the plan, when a mount shows them */
 };
 

@@ -61,11 +61,14 @@ idmap_maps_the_top_and_ridmap_the_whole_tree() {
 without_mappings_those_of_the_user_namespace_are_taken() {
 	_make_source
 	umount src/sub
-	run_in_box 'stat -c %u:%g /m/file /plain/file; id -u' \
+	# Host root is not mapped, so the places in its tree must be there.
+	bundle 'sh("stat -c %u:%g /m/file /plain/file; id -u")' \
 		'ns("user") | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 1000}] |
 			.linux.gidMappings = [{containerID: 0, hostID: 100000, size: 1000}]' \
 		'mount({destination: "/m", source: ($T + "/src"), options: ["bind", "idmap"]})' \
 		'mount({destination: "/plain", source: ($T + "/src"), options: ["bind"]})'
+	mkdir "$B"/rootfs/{m,plain}
+	run sbx run -b "$B" "$ID"
 	_runs_or_is_too_old
 	is "$out" $'3:4\n65534:65534\n0'
 	umount -R src

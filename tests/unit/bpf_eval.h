@@ -1,6 +1,6 @@
 /*
  * Runs a seccomp program as the kernel would: classic BPF over struct seccomp_data, with the checks
- * that the kernel makes when it loads one. Included as source by the tests that need it.
+ * that the kernel makes when it loads one.
  */
 #pragma once
 
