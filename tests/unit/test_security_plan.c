@@ -136,7 +136,7 @@ TEST(ambient_needs_permitted_and_inheritable)
 TEST(notes_grow)
 {
 	struct strings list = {0};
-	char name[8];
+	char name[16];
 	int i;
 
 	for (i = 0; i < 100; i++) {
