@@ -6,7 +6,7 @@
 #include "oci/names.h"
 #include "oci/oci.h"
 #include "oci/words.h"
-#include "plan/mount_options.h"
+#include "oci/mount_options.h"
 
 struct enabled {
 	bool enabled;

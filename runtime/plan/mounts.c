@@ -2,7 +2,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
-#include "plan/mount_options.h"
+#include "oci/mount_options.h"
 #include "plan/security.h"
 #include "sys/sys.h"
 

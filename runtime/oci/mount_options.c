@@ -1,4 +1,4 @@
-#include "plan/mount_options.h"
+#include "oci/mount_options.h"
 
 #include <stddef.h>
 
