@@ -41,34 +41,26 @@ void lsm_probe_host(struct lsm_host *ret_host)
 	};
 }
 
-static int lsm_write(int proc_dfd, const char *path, const char *text)
-{
-	char file[64];
-
-	snprintf(file, sizeof(file), "self/attr/%s", path);
-	return proc_write(proc_dfd, file, text);
-}
-
-static int lsm_set_apparmor(int proc_dfd, const char *profile, struct error *e)
+static int lsm_set_apparmor(int self_dfd, const char *profile, struct error *e)
 {
 	char text[LABEL_MAX];
 	int n = snprintf(text, sizeof(text), "exec %s", profile);
 
 	if (n < 0 || (size_t)n >= sizeof(text))
 		return err_set(e, ERR_CONFIG, "process.apparmorProfile: too long");
-	if (lsm_write(proc_dfd, "apparmor/exec", text) == 0)
+	if (proc_write(self_dfd, "attr/apparmor/exec", text) == 0)
 		return 0;
 	/* Without a directory of its own (no LSM stacking), the file is shared. */
-	if (errno == ENOENT && lsm_write(proc_dfd, "exec", text) == 0)
+	if (errno == ENOENT && proc_write(self_dfd, "attr/exec", text) == 0)
 		return 0;
 	return err_sys(e, "process.apparmorProfile: set %s", profile);
 }
 
-int lsm_set_exec(int proc_dfd, const struct lsm_plan *p, struct error *e)
+int lsm_set_exec(int self_dfd, const struct lsm_plan *p, struct error *e)
 {
-	if (p->apparmor_profile && lsm_set_apparmor(proc_dfd, p->apparmor_profile, e) < 0)
+	if (p->apparmor_profile && lsm_set_apparmor(self_dfd, p->apparmor_profile, e) < 0)
 		return -1;
-	if (p->selinux_label && lsm_write(proc_dfd, "exec", p->selinux_label) < 0)
+	if (p->selinux_label && proc_write(self_dfd, "attr/exec", p->selinux_label) < 0)
 		return err_sys(e, "process.selinuxLabel: set %s", p->selinux_label);
 	return 0;
 }

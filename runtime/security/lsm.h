@@ -10,6 +10,6 @@
  * Costs two lookups, so it is asked only when the config carries a label. */
 void lsm_probe_host(struct lsm_host *ret_host);
 
-/* Sets what the next execve of this thread becomes. proc_dfd: a procfs from proc_open() that shows
- * this process. */
-int lsm_set_exec(int proc_dfd, const struct lsm_plan *p, struct error *e);
+/* Sets what the next execve of this thread becomes. self_dfd: the directory of this process in a
+ * procfs that is known to be one. */
+int lsm_set_exec(int self_dfd, const struct lsm_plan *p, struct error *e);

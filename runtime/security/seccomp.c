@@ -99,7 +99,7 @@ static uint32_t arch_token(const char *name)
 	char small[16];
 	size_t i;
 
-	for (i = 0; name[i] && i < sizeof(small) - 1; i++)
+	for (i = 0; i < sizeof(small) - 1 && name[i]; i++)
 		small[i] = (char)tolower((unsigned char)name[i]);
 	small[i] = '\0';
 	return seccomp_arch_resolve_name(small);
@@ -221,6 +221,21 @@ static int rule_check_args(size_t i, const struct oci_seccomp_rule *r, bool *ret
 	return 0;
 }
 
+/* Room for one entry a name: mostly all there is, and cheaper than growing there. */
+static void build_size_tables(struct build *b)
+{
+	size_t i, names = 0;
+
+	for (i = 0; i < b->c->syscalls.n; i++)
+		names += b->c->syscalls.v[i].names.n;
+	if (!names || names > ENTRIES_MAX)
+		return;
+	for (i = 0; i < b->table_count; i++) {
+		b->tables[i].entries = arena_array(b->arena, names, struct seccomp_entry);
+		b->tables[i].cap = names;
+	}
+}
+
 static int table_add(struct build *b, struct seccomp_table *t, int nr, const struct rule *r,
 		     const struct oci_seccomp_arg *args, size_t n, struct error *e)
 {
@@ -267,30 +282,42 @@ static int table_add_member(struct build *b, struct seccomp_table *t, const stru
 	return table_add(b, t, nr, r, selector, 1, e);
 }
 
+static void rule_note_unknown(struct build *b, const struct rule *r, const char *name)
+{
+	plan_note(b->notes,
+		  arena_printf(b->arena,
+			       "linux.seccomp.syscalls[%zu].names: ignoring \"%s\", which is unknown "
+			       "here",
+			       r->index, name),
+		  b->arena);
+}
+
+/* Asked for a member's number where it is reached through another, libseccomp gives one below zero,
+ * as for any call that the architecture lacks. */
+static int table_add_name(struct build *b, struct seccomp_table *t, int nr, const char *name,
+			  const struct rule *r, struct error *e)
+{
+	const struct member *member = nr < 0 ? member_find(name) : NULL;
+
+	if (member && t->token == SCMP_ARCH_X86)
+		nr = member->i386;
+	if (nr >= 0 && table_add_direct(b, t, nr, r, e) < 0)
+		return -1;
+	return member ? table_add_member(b, t, member, r, e) : 0;
+}
+
 static int rule_add_name(struct build *b, const struct rule *r, const char *name, struct error *e)
 {
-	const struct member *member;
 	size_t k;
 	int nr;
 
-	if (seccomp_syscall_resolve_name(name) == __NR_SCMP_ERROR) {
-		plan_note(b->notes,
-			  arena_printf(b->arena,
-				       "linux.seccomp.syscalls[%zu].names: ignoring \"%s\", which is "
-				       "unknown here",
-				       r->index, name),
-			  b->arena);
-		return 0;
-	}
-	member = member_find(name);
 	for (k = 0; k < b->table_count; k++) {
-		/* Below zero: the architecture has no such call of its own. */
-		nr = member && b->tables[k].token == SCMP_ARCH_X86 ?
-			     member->i386 :
-			     seccomp_syscall_resolve_name_arch(b->tables[k].token, name);
-		if (nr >= 0 && table_add_direct(b, &b->tables[k], nr, r, e) < 0)
-			return -1;
-		if (member && table_add_member(b, &b->tables[k], member, r, e) < 0)
+		nr = seccomp_syscall_resolve_name_arch(b->tables[k].token, name);
+		if (nr == __NR_SCMP_ERROR) { /* the same for every architecture */
+			rule_note_unknown(b, r, name);
+			return 0;
+		}
+		if (table_add_name(b, &b->tables[k], nr, name, r, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -463,6 +490,7 @@ int seccomp_program_build(const struct oci_seccomp *c, struct arena *a,
 			 &b.default_action, e) < 0 ||
 	    build_add_archs(&b, e) < 0)
 		return -1;
+	build_size_tables(&b);
 	for (i = 0; i < c->syscalls.n; i++)
 		if (build_add_rule(&b, i, e) < 0)
 			return -1;

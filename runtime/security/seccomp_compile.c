@@ -321,15 +321,17 @@ size_t seccomp_compile(const struct seccomp_code *c, struct arena *a, struct soc
 		       size_t max)
 {
 	struct emitter m = {.code = c, .out = out, .max = max};
-	size_t i, calls = 0;
+	size_t i, most = 0;
 
 	for (i = 0; i < c->table_count; i++) {
 		if (c->tables[i].n)
 			qsort(c->tables[i].entries, c->tables[i].n, sizeof(struct seccomp_entry),
 			      entry_compare);
-		calls += c->tables[i].n;
+		if (c->tables[i].n > most)
+			most = c->tables[i].n;
 	}
-	m.spans = arena_array(a, 2 * calls + 8, struct span);
+	/* For one section at a time: at most two tables, each call with the range behind it. */
+	m.spans = arena_array(a, 2 * (2 * most + 2) + 1, struct span);
 	emit_load(&m, offsetof(struct seccomp_data, arch));
 	for (i = 0; i < c->table_count; i++)
 		if (!table_shares_arch(c, i))
