@@ -31,7 +31,7 @@ the_default_devices_work() {
 }
 
 the_links_of_dev_are_there() {
-	run_in_box 'cd /dev; for l in fd stdin stdout stderr ptmx; do readlink $l; done; echo through >/dev/stdout; cat /dev/stdin' </dev/null
+	run_in_box 'cd /dev; for l in fd stdin stdout stderr ptmx; do readlink $l; done; echo through >>/dev/stdout; cat /dev/stdin'
 	rc_is 0
 	is "$out" $'/proc/self/fd\n/proc/self/fd/0\n/proc/self/fd/1\n/proc/self/fd/2\npts/ptmx\nthrough'
 }

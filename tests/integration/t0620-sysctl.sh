@@ -30,13 +30,13 @@ a_key_with_slashes_is_the_same_key() {
 # KEY VALUE FILTER: refused by name, and the host's value is not touched.
 _refused() {
 	local key=$1 value=$2 file=/proc/sys/${1//.//} before='' after=''
-	[ ! -r "$file" ] || slurp before "$file"
+	[ ! -f "$file" ] || slurp before "$file"
 	run_in_box 'echo started' "${3:-.}" ".linux.sysctl = {\"$key\": \"$value\"}"
 	rc_is 1
 	is "$out" ''
 	like "$err" 'linux\.sysctl'
 	like "$err" "${key//./\\.}"
-	[ ! -r "$file" ] || slurp after "$file"
+	[ ! -f "$file" ] || slurp after "$file"
 	is "$after" "$before"
 }
 

@@ -1,0 +1,103 @@
+#!/bin/bash
+# A new user namespace with maps.
+. "${0%/*}/../lib/test.sh"
+. "${0%/*}/../lib/mountinfo.sh"
+
+_maps='ns("user") | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] |
+	.linux.gidMappings = [{containerID: 0, hostID: 200000, size: 65536}]'
+
+the_maps_are_written_as_they_stand() {
+	run_in_box 'cat /proc/self/uid_map; echo --; cat /proc/self/gid_map; cat /proc/self/setgroups' 'ns("user")' \
+		'.linux.uidMappings = [{containerID: 0, hostID: 100000, size: 10}, {containerID: 10, hostID: 300000, size: 20},
+			{containerID: 1000, hostID: 5000, size: 1}]' \
+		'.linux.gidMappings = [{containerID: 0, hostID: 200000, size: 65536}]'
+	rc_is 0
+	while [[ $out == *'  '* ]]; do
+		out=${out//  / }
+	done
+	is "$out" $' 0 100000 10\n 10 300000 20\n 1000 5000 1\n--\n 0 200000 65536\nallow'
+}
+
+what_is_made_inside_belongs_to_the_mapped_ids() {
+	bundle "$_maps" 'sh("id -u; id -g; touch /m/file; mkdir /m/dir; stat -c %u:%g /m/file")' \
+		'.process.user = {uid: 7, gid: 8, additionalGids: [9]}' \
+		'mount({destination: "/m", source: ($T + "/src"), options: ["bind"]})'
+	mkdir src "$B/rootfs/m"
+	chown 100007:200008 src
+	run sbx run -b "$B" "$ID"
+	rc_is 0
+	is "$out" $'7\n8\n7:8'
+	is "$(stat -c %u:%g src/file)" 100007:200008
+	is "$(stat -c %u:%g src/dir)" 100007:200008
+}
+
+the_program_runs_as_the_mapped_ids() {
+	local pid
+	bundle "$_maps" 'sh("sleep 100")' '.process.user = {uid: 3, gid: 4, additionalGids: [5, 6]}'
+	sbx run -d -b "$B" "$ID"
+	pid=$(pid_of "$ID")
+	file_has "/proc/$pid/status" $'^Uid:\t100003\t100003\t100003\t100003'
+	file_has "/proc/$pid/status" $'^Gid:\t200004\t200004\t200004\t200004'
+	file_has "/proc/$pid/status" $'^Groups:\t200005 200006'
+}
+
+root_inside_can_not_touch_what_the_hosts_root_owns() {
+	mkdir src
+	echo secret >src/file
+	chmod 600 src/file
+	bundle "$_maps" 'sh("cat /m/file; touch /m/x; chown 0 /m/file; stat -c %u /m/file")' \
+		'caps(["CAP_DAC_OVERRIDE", "CAP_CHOWN", "CAP_FOWNER"])' \
+		'mount({destination: "/m", source: ($T + "/src"), options: ["bind"]})'
+	mkdir "$B/rootfs/m"
+	run sbx run -b "$B" "$ID"
+	is "$out" 65534
+	[ ! -e src/x ] || fail 'it was written to'
+}
+
+the_other_namespaces_belong_to_it() {
+	bundle "$_maps" 'sh("hostname other && hostname; mount -t tmpfs tmpfs /tmp && stat -f -c %T /tmp")' 'caps(["CAP_SYS_ADMIN"])'
+	run sbx run -b "$B" "$ID"
+	rc_is 0
+	is "$out" $'other\ntmpfs'
+}
+
+flags_of_binds_are_locked() {
+	bundle "$_maps" 'sh("mount -o remount,bind,rw /m && touch /m/x && echo written; umount /m && echo unmounted; :")' \
+		'caps(["CAP_SYS_ADMIN"])' 'mount({destination: "/m", source: ($T + "/src"), options: ["bind", "ro"]})'
+	mkdir src "$B/rootfs/m"
+	chown 100000:200000 src
+	run sbx run -b "$B" "$ID"
+	rc_is 0
+	is "$out" ''
+	[ ! -e src/x ] || fail 'the read-only bind was written to'
+}
+
+a_bundle_below_a_closed_directory_works() {
+	bundle "$_maps" 'sh("echo started")'
+	mkdir -m 700 closed
+	mv "$B" closed/b
+	run sbx run -b closed/b "$ID"
+	rc_is 0
+	is "$out" started
+}
+
+maps_without_the_namespace_and_the_namespace_without_maps_are_errors() {
+	run_in_box 'echo started' '.linux.uidMappings = [{containerID: 0, hostID: 1000, size: 1}]'
+	rc_is 1
+	is "$out" ''
+	like "$err" 'linux\.uidMappings'
+	run_in_box 'echo started' 'ns("user")'
+	rc_is 1
+	is "$out" ''
+	like "$err" 'linux\.(uid|gid)Mappings|linux\.namespaces'
+}
+
+a_user_that_is_not_mapped_is_an_error() {
+	run_in_box 'echo started' 'ns("user") | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 10}] |
+		.linux.gidMappings = [{containerID: 0, hostID: 100000, size: 10}]' '.process.user.uid = 10'
+	rc_is 1
+	is "$out" ''
+	like "$err" 'process\.user'
+}
+
+run_tests
