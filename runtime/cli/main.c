@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -109,6 +110,12 @@ static int main_check_globals(const struct cli *c, struct error *e)
 		return err_set(e, ERR_USAGE, "--rootless=%s: the caller's uid is %u", c->rootless,
 			       geteuid());
 	return 0;
+}
+
+/* A caller that ignores SIGCHLD would take the exit codes of our children away from us. */
+static void main_tidy_signals(void)
+{
+	signal(SIGCHLD, SIG_DFL);
 }
 
 /* What the caller left open or closed is not to be trusted (rule R3). Before anything is opened. */
@@ -211,6 +218,7 @@ int main(int argc, char **argv)
 	struct cli c = {.arena = &arena, .argv = argv};
 
 	arena_out_of_memory = main_out_of_memory;
+	main_tidy_signals();
 	if (argc < 1)
 		return 1;
 	c.args = arena_array(&arena, (size_t)argc + 1, char *);

@@ -56,7 +56,8 @@ static int create_record(const struct plan *p, struct arena *a, struct record *r
 		.owner = geteuid(),
 		.has_process = c->process.set,
 		.own_pid_ns = plan_has_new(p, CLONE_NEWPID),
-		.root_on_host = !p->new_root && !plan_join(p, OCI_NS_MOUNT),
+		.root_on_host = p->attach_on_host,
+		.root_mount_id = p->attach_on_host ? sys_mount_id(p->rootfs) : 0,
 		.cgroups = {.n = dirs.n, .v = dirs.v},
 		.hooks = {.poststart = c->hooks.poststart, .poststop = c->hooks.poststop},
 		.annotations = c->annotations,
@@ -117,20 +118,44 @@ static int create_run_hooks(const struct plan *p, struct created *c, struct aren
 	return hooks_run(&h->create_runtime, "createRuntime", b.data, NULL, e);
 }
 
-/* Digits alone, under another name first: whoever waits for the file reads it whole. */
-static int create_write_pid_file(const char *file, pid_t pid, struct arena *a, struct error *e)
+/* Where unnamed files can't be had: under another name first. */
+static int create_rename_pid_file(const char *file, const char *digits, struct arena *a)
 {
 	const char *slash = strrchr(file, '/');
 	int dir = slash ? (int)(slash - file) + 1 : 0;
-	char *temporary = arena_printf(a, "%.*s.%s.%d", dir, file, file + dir, getpid());
-	char *digits = arena_printf(a, "%d", pid);
-	autoclose int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	char *other = arena_printf(a, "%.*s.%s.%d", dir, file, file + dir, getpid());
+	autoclose int fd = open(other, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 
-	if (fd >= 0 && fd_write_all(fd, digits, strlen(digits)) == 0 && rename(temporary, file) == 0)
+	if (fd < 0)
+		return -1;
+	if (fd_write_all(fd, digits, strlen(digits)) == 0 && rename(other, file) == 0)
 		return 0;
-	err_sys(e, "--pid-file: write %s", file);
-	unlink(temporary);
+	unlink(other);
 	return -1;
+}
+
+/* Digits alone; whoever waits for the file reads it whole. It has no name until it is complete, so
+ * that being killed here leaves nothing. */
+static int create_write_pid_file(const char *file, pid_t pid, struct arena *a, struct error *e)
+{
+	const char *slash = strrchr(file, '/');
+	char *dir = slash ? arena_strndup(a, file, (size_t)(slash - file) + 1) : arena_strdup(a, ".");
+	char *digits = arena_printf(a, "%d", pid);
+	autoclose int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644);
+	char own[64];
+
+	snprintf(own, sizeof(own), "/proc/self/fd/%d", fd);
+	if (fd < 0 || fd_write_all(fd, digits, strlen(digits)) < 0)
+		return create_rename_pid_file(file, digits, a) < 0 ?
+			       err_sys(e, "--pid-file: write %s", file) :
+			       0;
+	if (linkat(AT_FDCWD, own, AT_FDCWD, file, AT_SYMLINK_FOLLOW) == 0)
+		return 0;
+	/* An old one stands in the way. */
+	if (errno == EEXIST && unlink(file) == 0 &&
+	    linkat(AT_FDCWD, own, AT_FDCWD, file, AT_SYMLINK_FOLLOW) == 0)
+		return 0;
+	return err_sys(e, "--pid-file: write %s", file);
 }
 
 /* The parent's side of the stages. */

@@ -14,6 +14,7 @@
 #include "cgroup/cgroup.h"
 #include "init/hooks.h"
 #include "life/life.h"
+#include "sys/sys.h"
 
 enum { EXIT_WAIT_MS = 10000 };
 
@@ -35,6 +36,16 @@ static int destroy_kill_init(int pidfd, const char *id, struct error *e)
 	/* If it is our child, its exit is ours to collect; otherwise there is nothing to do. */
 	if (waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0}, WEXITED | WNOHANG | __WALL) < 0)
 		return 0;
+	return 0;
+}
+
+/* Only a mount that is ours: an engine may have mounted the root filesystem there before us. */
+static int destroy_unmount_root(const struct record *r, struct error *e)
+{
+	if (!r->root_on_host || sys_mount_id(r->rootfs) == r->root_mount_id)
+		return 0;
+	if (umount2(r->rootfs, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 && errno != EINVAL && errno != ENOENT)
+		return err_sys(e, "unmount %s", r->rootfs);
 	return 0;
 }
 
@@ -63,11 +74,8 @@ int life_destroy(struct store *s, const struct record *r, int pidfd, struct aren
 		result = -1;
 	if (cgroup_remove(&dirs, result < 0 ? &other : e) < 0)
 		result = -1;
-	if (r->root_on_host && umount2(r->rootfs, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 &&
-	    errno != EINVAL && errno != ENOENT) {
-		err_sys(result < 0 ? &other : e, "unmount %s", r->rootfs);
+	if (destroy_unmount_root(r, result < 0 ? &other : e) < 0)
 		result = -1;
-	}
 	if (result < 0)
 		return -1;
 	destroy_run_poststop(r, a);

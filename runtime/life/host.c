@@ -77,6 +77,13 @@ static const char *bundle_path(const char *given, struct arena *a, struct error 
 	return copy;
 }
 
+static bool host_has_own_mounts(const struct oci_config *c)
+{
+	const struct oci_namespace *ns = oci_namespace_find(c, OCI_NS_MOUNT);
+
+	return ns && !ns->path;
+}
+
 int life_plan(const struct create_options *o, const struct host_facts *facts, struct arena *a,
 	      char **ret_config_text, size_t *ret_config_len, struct plan *ret_plan,
 	      struct error *e)
@@ -92,6 +99,8 @@ int life_plan(const struct create_options *o, const struct host_facts *facts, st
 	if (config->process.apparmor_profile || config->process.selinux_label ||
 	    config->linux_.mount_label)
 		lsm_probe_host(&f.lsm);
+	if (!host_has_own_mounts(config))
+		f.can_mount_detached = sys_can_mount_detached();
 	if (plan_make(config, o->id, bundle, &f, a, ret_plan, e) < 0)
 		return -1;
 	ret_plan->no_pivot = o->no_pivot;

@@ -12,19 +12,12 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "ns/launch.h"
 #include "ns/userns.h"
 #include "oci/names.h"
 #include "sys/msg.h"
 #include "sys/proc.h"
 #include "sys/sys.h"
-
-/* What parent, launcher and init say to each other before init's own protocol begins. */
-enum {
-	SAY_MAP_ME,	 /* child → parent: I am in the new user namespace */
-	SAY_MAPPED,	 /* parent → child: the maps are written */
-	SAY_BORN,	 /* launcher → parent: this is init (its pidfd) */
-	SAY_FAILED,	 /* child → parent, with the error */
-};
 
 static int spawn_open_join(const struct ns_join *join, struct error *e)
 {
@@ -124,18 +117,6 @@ static int launcher_set_time_offsets(const struct plan *p, struct error *e)
 	return 0;
 }
 
-/* Asks the parent for the maps of the user namespace that this process has just entered. */
-static int spawn_ask_for_maps(int sock, struct error *e)
-{
-	struct error from;
-	int kind;
-
-	if (msg_send(sock, SAY_MAP_ME, NULL, -1) < 0 || msg_recv(sock, &kind, &from, NULL) <= 0 ||
-	    kind != SAY_MAPPED)
-		return err_set(e, ERR_SYSTEM, "the parent ended before the id maps were written");
-	return 0;
-}
-
 static uint64_t spawn_clone_flags(const struct spawn *s)
 {
 	uint64_t flags = s->plan->ns.new_flags & ~(uint64_t)CLONE_NEWTIME;
@@ -145,16 +126,22 @@ static uint64_t spawn_clone_flags(const struct spawn *s)
 	return flags;
 }
 
-static int launcher_enter(const struct spawn *s, int *fds, int sock, struct error *e)
-{
-	const struct plan *p = s->plan;
+struct spawn_context {
+	const struct spawn *spawn;
+	int joins[OCI_NS_COUNT];
+};
 
-	if (launcher_join(p, fds, e) < 0)
+static int spawn_enter(void *context, int sock, struct error *e)
+{
+	struct spawn_context *c = context;
+	const struct plan *p = c->spawn->plan;
+
+	if (launcher_join(p, c->joins, e) < 0)
 		return -1;
 	if (p->owns_userns) {
 		if (unshare(CLONE_NEWUSER) < 0)
 			return err_sys(e, "linux.namespaces: make a user namespace");
-		if (spawn_ask_for_maps(sock, e) < 0)
+		if (launch_ask_for_maps(sock, e) < 0)
 			return -1;
 	}
 	if (plan_has_new(p, CLONE_NEWTIME)) {
@@ -165,161 +152,62 @@ static int launcher_enter(const struct spawn *s, int *fds, int sock, struct erro
 	return 0;
 }
 
-__attribute__((noreturn)) static void launcher_main(const struct spawn *s, int *fds, int sock)
+static int spawn_write_maps(void *context, pid_t pid, struct error *e)
 {
-	uint64_t flags = (spawn_clone_flags(s) & ~(uint64_t)CLONE_NEWUSER) | CLONE_PARENT;
-	struct error e;
-	int pidfd = -1;
-	pid_t pid;
+	const struct plan *p = ((struct spawn_context *)context)->spawn->plan;
+	const struct oci_linux *l = &p->config->linux_;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (launcher_enter(s, fds, sock, &e) < 0)
-		goto fail;
-	pid = sys_clone3(flags, -1, &pidfd);
-	if (pid == 0) {
-		fd_close(&sock);
-		s->main(s->context);
-	}
-	if (pid < 0) {
-		err_sys(&e, "clone init");
-		goto fail;
-	}
-	/* Init waits for the parent, so nothing is lost if the parent is gone by now. */
-	if (msg_send(sock, SAY_BORN, NULL, pidfd) < 0)
-		_exit(1);
-	_exit(0);
-fail:
-	msg_send(sock, SAY_FAILED, &e, -1);
-	_exit(1);
+	return userns_write_maps(pid, &l->uid_mappings, &l->gid_mappings, p->rootless, e);
 }
 
-static pid_t spawn_pid_of(int pidfd)
+__attribute__((noreturn)) static void spawn_main(void *context)
 {
-	char path[64], text[512], *at;
-	uint64_t pid;
+	const struct spawn *s = ((struct spawn_context *)context)->spawn;
 
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
-	if (fd_read_at(AT_FDCWD, path, text, sizeof(text)) < 0)
-		return -1;
-	at = strstr(text, "\nPid:");
-	if (!at)
-		return -1;
-	at += strspn(at + 5, " \t") + 5;
-	at[strcspn(at, "\n")] = '\0';
-	return str_to_u64(at, INT32_MAX, &pid) && pid ? (pid_t)pid : -1;
+	s->main(s->context);
 }
 
-/* The parent's side of a start through a launcher. */
-static pid_t spawn_attend_launcher(const struct spawn *s, pid_t launcher, int sock, int *ret_pidfd,
-				   struct error *e)
+static pid_t spawn_by_launcher(const struct launch *l, struct spawn_context *c, int *ret_pidfd,
+			       struct error *e)
 {
-	const struct oci_linux *l = &s->plan->config->linux_;
-	struct error from;
-	int kind, status;
 	pid_t pid = -1;
-
-	for (;;) {
-		int got = msg_recv(sock, &kind, &from, ret_pidfd);
-
-		if (got <= 0) {
-			err_set(e, ERR_SYSTEM, "the launcher died before init was started");
-			break;
-		}
-		if (kind == SAY_MAP_ME) {
-			if (userns_write_maps(launcher, &l->uid_mappings, &l->gid_mappings,
-					      s->plan->rootless, e) < 0)
-				break;
-			if (msg_send(sock, SAY_MAPPED, NULL, -1) < 0) {
-				err_sys(e, "answer the launcher");
-				break;
-			}
-		} else if (kind == SAY_BORN) {
-			pid = spawn_pid_of(*ret_pidfd);
-			if (pid < 0)
-				err_set(e, ERR_SYSTEM, "init died at once");
-			break;
-		} else {
-			*e = from;
-			break;
-		}
-	}
-	if (pid < 0)
-		kill(launcher, SIGKILL);
-	while (waitpid(launcher, &status, 0) < 0 && errno == EINTR)
-		;
-	return pid;
-}
-
-static pid_t spawn_by_launcher(const struct spawn *s, int *ret_pidfd, struct error *e)
-{
-	int fds[OCI_NS_COUNT], socks[2];
-	pid_t launcher, pid = -1;
 	size_t i;
 
-	if (spawn_open_joins(s->plan, fds, e) < 0 || msg_pair(socks, e) < 0)
-		goto out;
-	/* The launcher enters the cgroup, init is born there: from inside a new user namespace, whose
-	 * ids are not those of the cgroup's owner, the kernel would refuse. */
-	launcher = sys_clone3(0, s->unified_dfd, NULL);
-	if (launcher == 0) {
-		fd_close(&socks[0]);
-		launcher_main(s, fds, socks[1]);
-	}
-	fd_close(&socks[1]);
-	if (launcher < 0)
-		err_sys(e, "clone the launcher");
-	else
-		pid = spawn_attend_launcher(s, launcher, socks[0], ret_pidfd, e);
-	fd_close(&socks[0]);
-out:
+	if (spawn_open_joins(c->spawn->plan, c->joins, e) == 0)
+		pid = launch(l, ret_pidfd, e);
 	for (i = 0; i < OCI_NS_COUNT; i++)
-		fd_close(&fds[i]);
+		fd_close(&c->joins[i]);
 	return pid;
 }
 
-static pid_t spawn_directly(const struct spawn *s, int *ret_pidfd, struct error *e)
+static pid_t spawn_directly(const struct launch *l, bool userns, int *ret_pidfd, struct error *e)
 {
-	const struct oci_linux *l = &s->plan->config->linux_;
-	int socks[2] = {-1, -1};
-	struct error from;
-	int kind;
+	int socks[2] = {-1, -1}, status;
+	struct error why;
 	pid_t pid;
 
-	if (s->plan->owns_userns && msg_pair(socks, e) < 0)
+	if (userns && msg_pair(socks, e) < 0)
 		return -1;
-	pid = sys_clone3(spawn_clone_flags(s), s->unified_dfd, ret_pidfd);
+	pid = sys_clone3(l->clone_flags, l->unified_dfd, ret_pidfd);
 	if (pid == 0) {
 		fd_close(&socks[0]);
-		if (socks[1] >= 0 && spawn_ask_for_maps(socks[1], &from) < 0)
+		if (userns && launch_ask_for_maps(socks[1], &why) < 0)
 			_exit(1);
 		fd_close(&socks[1]);
-		s->main(s->context);
+		l->main(l->context);
 	}
 	fd_close(&socks[1]);
 	if (pid < 0)
 		err_sys(e, "clone init into its namespaces");
-	if (pid > 0 && s->plan->owns_userns) {
-		if (msg_recv(socks[0], &kind, &from, NULL) <= 0) {
-			err_set(e, ERR_SYSTEM, "init died before its id maps were written");
-			goto kill;
-		}
-		if (userns_write_maps(pid, &l->uid_mappings, &l->gid_mappings, s->plan->rootless,
-				      e) < 0)
-			goto kill;
-		if (msg_send(socks[0], SAY_MAPPED, NULL, -1) < 0) {
-			err_sys(e, "answer init");
-			goto kill;
-		}
+	if (pid > 0 && userns && launch_answer_maps(l, pid, socks[0], e) < 0) {
+		kill(pid, SIGKILL);
+		while (waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
+			;
+		fd_close(ret_pidfd);
+		pid = -1;
 	}
 	fd_close(&socks[0]);
 	return pid;
-kill:
-	fd_close(&socks[0]);
-	kill(pid, SIGKILL);
-	while (waitpid(pid, &kind, __WALL) < 0 && errno == EINTR)
-		;
-	fd_close(ret_pidfd);
-	return -1;
 }
 
 bool spawn_leaves_cgroup_ns(const struct spawn *s)
@@ -331,8 +219,21 @@ bool spawn_leaves_cgroup_ns(const struct spawn *s)
 
 pid_t spawn_init(const struct spawn *s, int *ret_pidfd, struct error *e)
 {
+	bool launcher = s->plan->ns.n_joins || plan_has_new(s->plan, CLONE_NEWTIME);
+	struct spawn_context context = {.spawn = s};
+	struct launch l = {
+		.context = &context,
+		.enter = spawn_enter,
+		.write_maps = spawn_write_maps,
+		.main = spawn_main,
+		.clone_flags = spawn_clone_flags(s),
+		.unified_dfd = s->unified_dfd,
+	};
+
 	*ret_pidfd = -1;
-	if (s->plan->ns.n_joins || plan_has_new(s->plan, CLONE_NEWTIME))
-		return spawn_by_launcher(s, ret_pidfd, e);
-	return spawn_directly(s, ret_pidfd, e);
+	if (!launcher)
+		return spawn_directly(&l, s->plan->owns_userns, ret_pidfd, e);
+	/* The launcher makes the user namespace, so that what it makes itself belongs to it. */
+	l.clone_flags &= ~(uint64_t)CLONE_NEWUSER;
+	return spawn_by_launcher(&l, &context, ret_pidfd, e);
 }

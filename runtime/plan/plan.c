@@ -56,6 +56,8 @@ static int plan_namespaces(const struct oci_config *c, const struct host_facts *
 			p->ns.new_flags |= (uint64_t)oci_ns_names[ns->type].flag;
 	}
 	p->new_root = plan_has_new(p, CLONE_NEWNS);
+	p->root_detached = !p->new_root && facts->can_mount_detached;
+	p->attach_on_host = !p->new_root && !p->root_detached && !plan_join(p, OCI_NS_MOUNT);
 	p->owns_userns = plan_has_new(p, CLONE_NEWUSER);
 	if (!facts->privileged && !p->owns_userns && !plan_join(p, OCI_NS_USER))
 		return err_set(e, ERR_CONFIG,

@@ -22,6 +22,7 @@ struct host_facts {
 	uint32_t uid, gid;
 	bool privileged;     /* CAP_SYS_ADMIN over the user namespace we run in */
 	bool has_time_ns;
+	bool can_mount_detached; /* asked for only when the config has no new mount namespace */
 	struct cap_host caps;	     /* for a payload in our own user namespace … */
 	struct cap_host caps_userns; /* … and in one of its own */
 	struct lsm_host lsm;
@@ -55,6 +56,8 @@ struct plan {
 	bool rootless;	      /* an ordinary user's container */
 	struct ns_plan ns;
 	bool new_root;	      /* a mount namespace of its own: pivot_root, else chroot */
+	bool root_detached;   /* chroot into a tree that is attached nowhere */
+	bool attach_on_host;  /* chroot, and the root is mounted in the runtime's own namespace */
 	bool no_pivot;	      /* the caller's --no-pivot: move the root mount instead */
 	bool owns_userns;     /* a new user namespace */
 	uint64_t root_propagation;	 /* of the root mount, 0: not asked for */

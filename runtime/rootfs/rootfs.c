@@ -112,9 +112,15 @@ static int rootfs_mount_all(const struct plan *p, struct sources *s, int root_df
 	return 0;
 }
 
-/* Puts the clone of the root onto the directory it is a clone of, in this mount namespace. */
+/*
+ * Puts the clone of the root onto the directory it is a clone of, in this mount namespace. Without a
+ * namespace of the container's own that would show in somebody else's mount table: there the tree
+ * stays detached if the kernel can mount into such a one, and is gone with its last process.
+ */
 static int rootfs_attach(const struct plan *p, const struct sources *s, struct error *e)
 {
+	if (p->root_detached)
+		return 0;
 	/* Nothing that follows may reach the host's mount tables, and its unmounts reach ours. */
 	if (p->new_root && mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) < 0)
 		return err_sys(e, "detach the mount namespace from the host's");

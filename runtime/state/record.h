@@ -35,7 +35,8 @@ struct record {
 	bool committed;	  /* create has succeeded */
 	bool has_process;
 	bool own_pid_ns;
-	bool root_on_host; /* the root is attached in a mount namespace that is not the container's */
+	bool root_on_host; /* the root is mounted in the runtime's own mount namespace … */
+	uint64_t root_mount_id; /* … on top of this mount */
 	LIST(struct cgroup_dir) cgroups;
 	struct oci_hooks hooks; /* those that run after create */
 	struct pairs annotations;

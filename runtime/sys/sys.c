@@ -1,6 +1,7 @@
 #include "sys/sys.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "base/fd.h"
 
@@ -60,4 +61,22 @@ int sys_mount_new(const char *type, const char *key, const char *value, unsigned
 	    fsconfig(fs_fd, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
 		return -1;
 	return fsmount(fs_fd, FSMOUNT_CLOEXEC, attrs);
+}
+
+uint64_t sys_mount_id(const char *path)
+{
+	struct statx st;
+
+	if (statx(AT_FDCWD, path, AT_NO_AUTOMOUNT, STATX_MNT_ID, &st) < 0 ||
+	    !(st.stx_mask & STATX_MNT_ID))
+		return 0;
+	return st.stx_mnt_id;
+}
+
+bool sys_can_mount_detached(void)
+{
+	autoclose int lower_fd = sys_mount_new("tmpfs", NULL, NULL, 0);
+	autoclose int upper_fd = sys_mount_new("tmpfs", NULL, NULL, 0);
+
+	return lower_fd >= 0 && upper_fd >= 0 && sys_attach(upper_fd, lower_fd) == 0;
 }

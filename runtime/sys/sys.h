@@ -46,3 +46,9 @@ int sys_set_attr(int tree_fd, bool recursive, uint64_t set, uint64_t clear, uint
 
 /* A new mount of a filesystem type with at most one parameter (key NULL: none). */
 int sys_mount_new(const char *type, const char *key, const char *value, unsigned int attrs);
+
+/* The id of the mount that path is on, the topmost; 0 if it can't be told. */
+uint64_t sys_mount_id(const char *path);
+
+/* Linux 6.15 and later: mounts can be attached to a tree that is itself attached nowhere. */
+bool sys_can_mount_detached(void);

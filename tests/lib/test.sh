@@ -448,6 +448,8 @@ wait_for_body() {
 			return
 		fi
 	done
+	# It may have written its status between the last look and its end.
+	[ -n "$RC" ] || read -rt 0.2 RC <&"$DONE_FD" || :
 	# One that was late to write must not speak for the next test.
 	while read -rt 0 <&"$DONE_FD"; do
 		read -r _ <&"$DONE_FD"

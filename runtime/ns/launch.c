@@ -1,0 +1,142 @@
+#include "ns/launch.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "sys/msg.h"
+#include "sys/sys.h"
+
+enum {
+	SAY_MAP_ME, /* child → parent: I am in the new user namespace */
+	SAY_MAPPED, /* parent → child: the maps are written */
+	SAY_BORN,   /* launcher → parent: this is the child (its pidfd) */
+	SAY_FAILED, /* launcher → parent, with the error */
+};
+
+int launch_ask_for_maps(int sock, struct error *e)
+{
+	struct error from;
+	int kind;
+
+	if (msg_send(sock, SAY_MAP_ME, NULL, -1) < 0 || msg_recv(sock, &kind, &from, NULL) <= 0 ||
+	    kind != SAY_MAPPED)
+		return err_set(e, ERR_SYSTEM, "the parent ended before the id maps were written");
+	return 0;
+}
+
+static int launch_map(const struct launch *l, pid_t pid, int sock, struct error *e)
+{
+	if (l->write_maps(l->context, pid, e) < 0)
+		return -1;
+	if (msg_send(sock, SAY_MAPPED, NULL, -1) < 0)
+		return err_sys(e, "tell the child that its id maps are written");
+	return 0;
+}
+
+int launch_answer_maps(const struct launch *l, pid_t pid, int sock, struct error *e)
+{
+	struct error from;
+	int kind;
+
+	if (msg_recv(sock, &kind, &from, NULL) <= 0)
+		return err_set(e, ERR_SYSTEM, "init died before its id maps were written");
+	return launch_map(l, pid, sock, e);
+}
+
+__attribute__((noreturn)) static void launcher_main(const struct launch *l, int sock)
+{
+	struct error e;
+	int pidfd = -1;
+	pid_t pid;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (l->enter(l->context, sock, &e) < 0)
+		goto fail;
+	pid = sys_clone3(l->clone_flags | CLONE_PARENT, -1, &pidfd);
+	if (pid == 0) {
+		fd_close(&sock);
+		l->main(l->context);
+	}
+	if (pid < 0) {
+		err_sys(&e, "clone into the namespaces");
+		goto fail;
+	}
+	/* The child waits for the parent, so nothing is lost if the parent is gone by now. */
+	_exit(msg_send(sock, SAY_BORN, NULL, pidfd) < 0);
+fail:
+	_exit(msg_send(sock, SAY_FAILED, &e, -1) < 0 ? 2 : 1);
+}
+
+static pid_t launch_pid_of(int pidfd)
+{
+	char path[64], text[512], *at;
+	uint64_t pid;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
+	if (fd_read_at(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return -1;
+	at = strstr(text, "\nPid:");
+	if (!at)
+		return -1;
+	at += strspn(at + 5, " \t") + 5;
+	at[strcspn(at, "\n")] = '\0';
+	return str_to_u64(at, INT32_MAX, &pid) && pid ? (pid_t)pid : -1;
+}
+
+/* Until the launcher has said who its child is, or why there is none. */
+static pid_t launch_attend(const struct launch *l, pid_t launcher, int sock, int *ret_pidfd,
+			   struct error *e)
+{
+	struct error from;
+	pid_t pid;
+	int kind;
+
+	for (;;) {
+		if (msg_recv(sock, &kind, &from, ret_pidfd) <= 0)
+			return err_set(e, ERR_SYSTEM, "the launcher died before it had a child");
+		if (kind == SAY_MAP_ME && launch_map(l, launcher, sock, e) < 0)
+			return -1;
+		if (kind == SAY_FAILED) {
+			*e = from;
+			return -1;
+		}
+		if (kind == SAY_BORN)
+			break;
+	}
+	pid = launch_pid_of(*ret_pidfd);
+	return pid > 0 ? pid : err_set(e, ERR_SYSTEM, "the container's process died at once");
+}
+
+pid_t launch(const struct launch *l, int *ret_pidfd, struct error *e)
+{
+	int socks[2], status;
+	pid_t launcher, pid = -1;
+
+	if (msg_pair(socks, e) < 0)
+		return -1;
+	/* The launcher enters the cgroup and its child is born there: from inside a new user
+	 * namespace, whose ids are not those of the cgroup's owner, the kernel would refuse. */
+	launcher = sys_clone3(0, l->unified_dfd, NULL);
+	if (launcher == 0) {
+		fd_close(&socks[0]);
+		launcher_main(l, socks[1]);
+	}
+	fd_close(&socks[1]);
+	if (launcher < 0) {
+		err_sys(e, "clone the launcher");
+	} else {
+		pid = launch_attend(l, launcher, socks[0], ret_pidfd, e);
+		if (pid < 0)
+			kill(launcher, SIGKILL);
+		while (waitpid(launcher, &status, 0) < 0 && errno == EINTR)
+			;
+	}
+	fd_close(&socks[0]);
+	return pid;
+}

@@ -1,0 +1,32 @@
+/*
+ * A process that enters namespaces before it has its child: a launcher. What it prepares (joined
+ * namespaces, a user namespace, a time namespace) its child is born into; with CLONE_PARENT that
+ * child is ours, not the launcher's, and the launcher is gone before this returns.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+struct launch {
+	void *context;
+	/* In the launcher: enter. sock is for launch_ask_for_maps(). */
+	int (*enter)(void *context, int sock, struct error *e);
+	/* In the parent: write the maps of the launcher's user namespace. NULL: never asked for. */
+	int (*write_maps)(void *context, pid_t pid, struct error *e);
+	/* In the child that is started. */
+	void (*main)(void *context) __attribute__((noreturn));
+	uint64_t clone_flags; /* CLONE_NEW* of the child */
+	int unified_dfd;      /* the cgroup that both are born into, or -1 */
+};
+
+/* The child's pid as seen here, or -1; *ret_pidfd refers to it. */
+pid_t launch(const struct launch *l, int *ret_pidfd, struct error *e);
+
+/* For enter(), or for a child cloned with CLONE_NEWUSER: have the parent write our maps. */
+int launch_ask_for_maps(int sock, struct error *e);
+
+/* The parent's side of launch_ask_for_maps(), where there is no launcher. */
+int launch_answer_maps(const struct launch *l, pid_t pid, int sock, struct error *e);
