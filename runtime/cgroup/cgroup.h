@@ -6,8 +6,9 @@
  * single-threaded process writes "0" to v1 `tasks` files which the parent opened (cgroup_join), and
  * enters the unified tree by clone3(CLONE_INTO_CGROUP) with .unified_dfd.
  *
- * The order of a create: cgroup_host_probe, cgroup_plan_make, cgroup_dirs_settle, *state record
- * written*, cgroup_make, clone3, cgroup_join in the child. Whatever fails after the record:
+ * The order of a create: cgroup_host_probe, cgroup_plan_make, cgroup_dirs_settle,
+ * cgroup_check_unused, *state record written*, cgroup_make, clone3, cgroup_join in the child. When
+ * cgroup_make fails, the cgroups are not ours and must not be destroyed; whatever fails after it:
  * cgroup_destroy with the record's dirs.
  */
 #pragma once
@@ -26,6 +27,10 @@ int cgroup_host_probe(struct arena *a, struct cgroup_host *ret_host, struct erro
 /* plan->dirs with .made extended to parents that do not exist yet: what the record keeps. */
 int cgroup_dirs_settle(const struct cgroup_plan *p, struct arena *a, struct cgroup_dirs *ret_dirs,
 		       struct error *e);
+
+/* Refuses cgroups that hold processes or are frozen. Comes before the state record is written: what
+ * the record names will be killed by a delete. */
+int cgroup_check_unused(const struct cgroup_dirs *d, struct error *e);
 
 struct cgroup_handle {
 	int unified_dfd; /* for CLONE_INTO_CGROUP, or -1 */

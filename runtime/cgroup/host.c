@@ -266,7 +266,8 @@ int cgroup_host_probe(struct arena *a, struct cgroup_host *ret_host, struct erro
 	text = proc_read("/proc/self/cgroup", a, e);
 	if (!text)
 		return err_wrap(e, "cgroup");
-	/* The kernel lists the unified tree ("0::/path") last, which is the order that plans have. */
+	/* The kernel lists the unified tree ("0::/path") last, which is the order that plans have.
+	 */
 	while ((line = strsep(&text, "\n"))) {
 		char *controllers = strchr(line, ':');
 		char *own = controllers ? strchr(controllers + 1, ':') : NULL;

@@ -64,7 +64,8 @@ static int open_one(const struct cgroup_dir *d, const char *sub, struct cgroup_h
 		dfd = openat(top, sub && *sub ? sub : ".",
 			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dfd < 0)
-		return err_sys(e, "cgroup %s%s%s%s", d->mount, d->path, sub ? "/" : "", sub ? sub : "");
+		return err_sys(e, "cgroup %s%s%s%s", d->mount, d->path, sub ? "/" : "",
+			       sub ? sub : "");
 	if ((d->freezer || d->unified) && cgroup_dfd_frozen(dfd, d->unified))
 		return err_set(e, ERR_WRONG_STATE, "cgroup %s%s is frozen", d->mount, d->path);
 	if (d->unified) {

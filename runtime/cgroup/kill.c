@@ -196,8 +196,9 @@ int cgroup_kill(const struct cgroup_dirs *d, struct error *e)
 		rc = -1;
 	} while (cgroup_wait(&wait));
 	if (rc < 0 && n)
-		err_set(e, ERR_SYSTEM, "cgroup: %zu process%s still there %ld s after SIGKILL, first %d",
-			n, n == 1 ? " is" : "es are", KILL_US / 1000000, (int)left.v[0]);
+		err_set(e, ERR_SYSTEM,
+			"cgroup: %zu process%s still there %ld s after SIGKILL, first %d", n,
+			n == 1 ? " is" : "es are", KILL_US / 1000000, (int)left.v[0]);
 	cgroup_pid_list_free(&left);
 	return rc;
 }

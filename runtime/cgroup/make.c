@@ -200,9 +200,10 @@ static void missing_add(char *to, size_t size, const char *words, const char *ha
 static int controllers_failed(struct making *m, const char *need, size_t len, struct error *e)
 {
 	if (errno == EBUSY)
-		return err_set(e, ERR_HOST,
-			       "%.*s holds processes itself, so cgroup v2 gives no controllers (%s) to cgroups in it",
-			       (int)len, m->full, need);
+		return err_set(
+			e, ERR_HOST,
+			"%.*s holds processes itself, so cgroup v2 gives no controllers (%s) to cgroups in it",
+			(int)len, m->full, need);
 	return err_sys(e, "write %s to %.*s/cgroup.subtree_control", need, (int)len, m->full);
 }
 
@@ -265,18 +266,44 @@ static int parents_settle(struct making *m, struct error *e)
 }
 
 /* A cgroup that was there may be empty, nothing else: its processes would be ours to kill. */
-static int existing_check(struct making *m, struct error *e)
+static int existing_check(int dfd, const char *full, struct error *e)
 {
 	struct cgroup_pid_list pids = {0};
-	int rc = cgroup_pids_below(m->dfd, &pids);
+	int rc = cgroup_pids_below(dfd, &pids);
 	size_t n = pids.n;
 
 	cgroup_pid_list_free(&pids);
 	if (rc < 0)
-		return err_sys(e, "read the processes of %s", m->full);
+		return err_sys(e, "read the processes of %s", full);
 	if (n)
-		return err_set(e, ERR_EXISTS, "cgroup %s is not empty: %zu process%s in it", m->full, n,
+		return err_set(e, ERR_EXISTS, "%s is not empty: %zu process%s in it", full, n,
 			       n == 1 ? "" : "es");
+	return 0;
+}
+
+static int frozen_refuse(const char *full, struct error *e)
+{
+	return err_set(e, ERR_WRONG_STATE, "%s is frozen", full);
+}
+
+int cgroup_check_unused(const struct cgroup_dirs *d, struct error *e)
+{
+	char full[CGROUP_PATH_SIZE];
+	size_t i;
+
+	for (i = 0; i < d->n; i++) {
+		autoclose int dfd = cgroup_dir_open(&d->v[i]);
+
+		if (dfd < 0 || !cgroup_full_path(d->v[i].mount, d->v[i].path, full))
+			continue;
+		if (existing_check(dfd, full, e) < 0)
+			return err_wrap(e, "cgroup");
+		if ((d->v[i].freezer || d->v[i].unified) &&
+		    cgroup_dfd_frozen(dfd, d->v[i].unified)) {
+			frozen_refuse(full, e);
+			return err_wrap(e, "cgroup");
+		}
+	}
 	return 0;
 }
 
@@ -288,7 +315,7 @@ static int frozen_check(struct making *m, struct error *e)
 	if (all_new || !(m->d->freezer || m->d->unified))
 		return 0;
 	if (cgroup_dfd_frozen(m->dfd, m->d->unified))
-		return err_set(e, ERR_WRONG_STATE, "cgroup %s is frozen", m->full);
+		return frozen_refuse(m->full, e);
 	return 0;
 }
 
@@ -361,8 +388,7 @@ static void hierarchy_undo(struct making *m)
 	}
 }
 
-static int hierarchy_make(struct making *m, bool *parents, struct cgroup_handle *h,
-			  struct error *e)
+static int hierarchy_make(struct making *m, bool *parents, struct cgroup_handle *h, struct error *e)
 {
 	int existed;
 
@@ -370,10 +396,11 @@ static int hierarchy_make(struct making *m, bool *parents, struct cgroup_handle 
 	if (existed < 0)
 		return -1;
 	/* clone3 and bpf want more than O_PATH of the unified one on some kernels */
-	m->dfd = open(m->full, (m->d->unified ? O_RDONLY : O_PATH) | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	m->dfd = open(m->full,
+		      (m->d->unified ? O_RDONLY : O_PATH) | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (m->dfd < 0)
 		return err_sys(e, "open %s", m->full);
-	if (existed && existing_check(m, e) < 0)
+	if (existed && existing_check(m->dfd, m->full, e) < 0)
 		return -1;
 	if (frozen_check(m, e) < 0 || hierarchy_settle(m, existed, h, e) < 0)
 		return -1;
@@ -451,7 +478,8 @@ static char *missing_top(const struct cgroup_dir *d, struct arena *a)
 int cgroup_dirs_settle(const struct cgroup_plan *p, struct arena *a, struct cgroup_dirs *ret_dirs,
 		       struct error *e)
 {
-	struct cgroup_dirs dirs = {.n = p->dirs.n, .v = arena_array(a, p->dirs.n + 1, struct cgroup_dir)};
+	struct cgroup_dirs dirs = {.n = p->dirs.n,
+				   .v = arena_array(a, p->dirs.n + 1, struct cgroup_dir)};
 	size_t i;
 
 	(void)e;

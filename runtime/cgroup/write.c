@@ -126,7 +126,8 @@ int cgroup_write_parent(const struct cgroup_plan *p, size_t i, int dfd, struct e
 
 		if (w->hierarchy == i && (w->flags & CGROUP_PARENTS) &&
 		    fd_write_at(dfd, w->file, w->value) < 0)
-			return err_sys(e, "%s: write %s to %s of a parent", w->field, w->value, w->file);
+			return err_sys(e, "%s: write %s to %s of a parent", w->field, w->value,
+				       w->file);
 	}
 	return 0;
 }

@@ -15,7 +15,10 @@
 #define PATH_FIELD "linux.cgroupsPath"
 #define PATH_LONGEST 2048
 #define EMPTY_PLAN                                                                                 \
-	{.devices_dir = CGROUP_NO_DIR, .cpuset_dir = CGROUP_NO_DIR, .v2_need = "", .v2_want = ""}
+	{                                                                                          \
+		.devices_dir = CGROUP_NO_DIR, .cpuset_dir = CGROUP_NO_DIR, .v2_need = "",          \
+		.v2_want = ""                                                                      \
+	}
 
 /* Controllers of the unified tree that were called otherwise in v1. */
 static const char *v2_name(const char *controller)
@@ -66,6 +69,29 @@ int cgroup_build_need(struct cgroup_build *b, const char *controller, const char
 					     *b->p->v2_need ? " " : "", name);
 	*ret_dir = i;
 	return 0;
+}
+
+bool cgroup_build_on_v2(const struct cgroup_build *b, size_t dir)
+{
+	return b->host->v[dir].unified;
+}
+
+int cgroup_build_not_on_v2(struct cgroup_build *b, const char *field)
+{
+	return err_set(b->e, ERR_HOST, "%s: cgroup v2 has nothing like it", field);
+}
+
+int cgroup_build_check_size(struct cgroup_build *b, const char *field, struct opt_i64 n)
+{
+	if (n.set && n.v < -1)
+		return err_set(b->e, ERR_CONFIG, "%s: %lld is neither -1 (unlimited) nor a size",
+			       field, (long long)n.v);
+	return 0;
+}
+
+const char *cgroup_build_v2_size(struct cgroup_build *b, int64_t n)
+{
+	return n < 0 ? "max" : arena_printf(b->a, "%lld", (long long)n);
 }
 
 struct cgroup_write *cgroup_build_put(struct cgroup_build *b, size_t dir, const char *field,
@@ -141,7 +167,8 @@ int cgroup_plan_path(const char *cgroups_path, const char *id, struct arena *a, 
 	}
 	*end = '\0';
 	if (!*path || str_eq(path, CGROUP_PARENT))
-		return err_set(e, ERR_CONFIG, PATH_FIELD ": \"%s\" is a cgroup that is not the container's",
+		return err_set(e, ERR_CONFIG,
+			       PATH_FIELD ": \"%s\" is a cgroup that is not the container's",
 			       cgroups_path ? cgroups_path : id);
 	*ret_path = path;
 	return 0;
@@ -350,8 +377,8 @@ int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cg
 	plan.skipped_reason = skip_reason(host, rootless);
 	if (plan.skipped_reason) {
 		if (limit)
-			return err_set(e, ERR_HOST, "linux.resources.%s: no cgroups here: %s", limit,
-				       plan.skipped_reason);
+			return err_set(e, ERR_HOST, "linux.resources.%s: no cgroups here: %s",
+				       limit, plan.skipped_reason);
 		*ret = plan;
 		return 0;
 	}
@@ -374,7 +401,8 @@ static void pair_up(const struct cgroup_host *host, const struct cgroup_dirs *d,
 {
 	size_t i, k;
 
-	*ret_host = (struct cgroup_host){host->mode, 0, arena_array(a, host->n + 1, struct cgroup_hierarchy)};
+	*ret_host = (struct cgroup_host){host->mode, 0,
+					 arena_array(a, host->n + 1, struct cgroup_hierarchy)};
 	*ret_dirs = (struct cgroup_dirs){0, arena_array(a, host->n + 1, struct cgroup_dir)};
 	for (i = 0; i < host->n; i++) {
 		for (k = 0; k < d->n && !str_eq(d->v[k].mount, host->v[i].mount); k++)

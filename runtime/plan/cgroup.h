@@ -19,18 +19,18 @@
 #include "base/err.h"
 #include "oci/config.h"
 
-#define CGROUP_MAX 32 /* hierarchies */
+#define CGROUP_MAX 32		/* hierarchies */
 #define CGROUP_PARENT "/sbxrun" /* of paths that are ours to choose */
 
 enum cgroup_mode { CGROUP_NONE, CGROUP_V1, CGROUP_HYBRID, CGROUP_V2 };
 
 /* A mounted hierarchy. Paths in it are as seen from its mount point, which may show a subtree. */
 struct cgroup_hierarchy {
-	char *controllers;    /* "cpu,cpuacct", "name=systemd"; "" for the unified tree */
-	char *mount;	      /* mount point */
-	char *root;	      /* what the mount shows of the hierarchy: "/" normally */
-	char *own;	      /* our own cgroup there, from /proc/self/cgroup */
-	char *base;	      /* where we may make cgroups: "" (anywhere), a delegated path, or NULL */
+	char *controllers; /* "cpu,cpuacct", "name=systemd"; "" for the unified tree */
+	char *mount;	   /* mount point */
+	char *root;	   /* what the mount shows of the hierarchy: "/" normally */
+	char *own;	   /* our own cgroup there, from /proc/self/cgroup */
+	char *base;	   /* where we may make cgroups: "" (anywhere), a delegated path, or NULL */
 	bool unified;
 	char *v2_controllers; /* unified: cgroup.controllers at the mount point; else NULL */
 };
@@ -43,11 +43,11 @@ struct cgroup_host {
 
 /* What stands in the state record: enough to kill, freeze and remove without the config. */
 struct cgroup_dir {
-	char *mount;   /* "/sys/fs/cgroup/cpu" */
-	char *path;    /* "/sbxrun/ID", below mount */
-	char *made;    /* topmost directory that may be ours: path itself or a parent of it */
+	char *mount; /* "/sys/fs/cgroup/cpu" */
+	char *path;  /* "/sbxrun/ID", below mount */
+	char *made;  /* topmost directory that may be ours: path itself or a parent of it */
 	bool unified;
-	bool freezer;  /* has the v1 freezer */
+	bool freezer; /* has the v1 freezer */
 };
 struct cgroup_dirs {
 	size_t n;
@@ -56,27 +56,28 @@ struct cgroup_dirs {
 
 enum cgroup_write_flag {
 	CGROUP_OPTIONAL = 1, /* a kernel without this file is fine */
-	CGROUP_TOLERATE = 2, /* any failure is a warning: newer kernels have given up on the value */
-	CGROUP_RETRY = 4,    /* when it fails, the next one may have to come first */
-	CGROUP_PARENTS = 8,  /* new parents get it too, before the leaf */
+	CGROUP_TOLERATE =
+		2,	    /* any failure is a warning: newer kernels have given up on the value */
+	CGROUP_RETRY = 4,   /* when it fails, the next one may have to come first */
+	CGROUP_PARENTS = 8, /* new parents get it too, before the leaf */
 };
 
 /* One file that gets one value, in one write(2). */
 struct cgroup_write {
-	size_t hierarchy;	/* index in plan.dirs */
+	size_t hierarchy; /* index in plan.dirs */
 	const char *file;
 	const char *value;
-	const char *alt_file;	/* taken when `file` does not exist; may be NULL */
+	const char *alt_file; /* taken when `file` does not exist; may be NULL */
 	const char *alt_value;
-	const char *field;	/* "linux.resources.memory.limit", for errors */
+	const char *field; /* "linux.resources.memory.limit", for errors */
 	unsigned int flags;
 };
 
 /* A device rule in normal form: one type, wildcards as -1. */
 struct cgroup_device_rule {
 	bool allow;
-	char type;	/* 'c' or 'b' */
-	int64_t major;	/* -1: any */
+	char type;     /* 'c' or 'b' */
+	int64_t major; /* -1: any */
 	int64_t minor;
 	unsigned int access; /* CGROUP_DEV_* */
 };
@@ -97,15 +98,15 @@ struct cgroup_plan {
 	const char *v2_want;	    /* those that are there besides, for statistics */
 	size_t n_writes;
 	struct cgroup_write *writes; /* in order */
-	const char *cpus;	    /* cpuset.cpus of the leaf; NULL: the parent's */
+	const char *cpus;	     /* cpuset.cpus of the leaf; NULL: the parent's */
 	const char *mems;
-	size_t cpuset_dir;	    /* v1 cpuset, or SIZE_MAX */
+	size_t cpuset_dir;	       /* v1 cpuset, or SIZE_MAX */
 	struct cgroup_devices devices; /* for eBPF; v1 rules are among the writes */
-	size_t devices_dir;	    /* unified dir that gets the eBPF program, or SIZE_MAX */
-	bool devices_asked;	    /* the config has rules: no program, no container */
-	bool chown;		    /* the container owns its cgroup (v2, own namespace, rw mount) */
-	uint32_t owner_uid;	    /* host ids, when chown */
-	struct strings warnings;    /* for the log */
+	size_t devices_dir;	       /* unified dir that gets the eBPF program, or SIZE_MAX */
+	bool devices_asked;	       /* the config has rules: no program, no container */
+	bool chown;		 /* the container owns its cgroup (v2, own namespace, rw mount) */
+	uint32_t owner_uid;	 /* host ids, when chown */
+	struct strings warnings; /* for the log */
 };
 
 /*

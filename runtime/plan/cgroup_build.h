@@ -26,8 +26,24 @@ struct cgroup_write *cgroup_build_put(struct cgroup_build *b, size_t dir, const 
 				      const char *file, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6), returns_nonnull));
 
+bool cgroup_build_on_v2(const struct cgroup_build *b, size_t dir);
+
+/* The error for what v2 lacks. Returns -1. */
+int cgroup_build_not_on_v2(struct cgroup_build *b, const char *field);
+
+/* -1 or a size, else an error. */
+int cgroup_build_check_size(struct cgroup_build *b, const char *field, struct opt_i64 n);
+
+/* A size as v2 writes it: "max" for -1. */
+const char *cgroup_build_v2_size(struct cgroup_build *b, int64_t n);
+
 /* The device rules: normal form, defaults added, and for v1 the writes. */
 int cgroup_build_devices(struct cgroup_build *b, const struct oci_resources *r);
 
-/* Everything else. */
+/* plan/cgroup_memory_cpu.c */
+int cgroup_build_memory(struct cgroup_build *b, const struct oci_resources *r);
+int cgroup_build_cpu(struct cgroup_build *b, const struct oci_resources *r);
+int cgroup_build_cpuset(struct cgroup_build *b, const struct oci_resources *r);
+
+/* Everything but the device rules. */
 int cgroup_build_resources(struct cgroup_build *b, const struct oci_resources *r);

@@ -19,8 +19,7 @@
 #define ANY (-1)
 
 static const struct cgroup_device_rule defaults[] = {
-	{true, 'c', ANY, ANY, CGROUP_DEV_MKNOD},
-	{true, 'b', ANY, ANY, CGROUP_DEV_MKNOD},
+	{true, 'c', ANY, ANY, CGROUP_DEV_MKNOD}, {true, 'b', ANY, ANY, CGROUP_DEV_MKNOD},
 	{true, 'c', 1, 3, CGROUP_DEV_ALL},     /* null */
 	{true, 'c', 1, 5, CGROUP_DEV_ALL},     /* zero */
 	{true, 'c', 1, 7, CGROUP_DEV_ALL},     /* full */
@@ -155,11 +154,12 @@ static int v1_exceptions(struct cgroup_build *b, const struct cgroup_devices *d,
 		if (d->v[i].allow != d->allow_all_default)
 			exception_add(ret, &d->v[i]);
 		else if (!exception_take(ret, &d->v[i]))
-			return err_set(b->e, ERR_CONFIG,
-				       "linux.resources.devices: cgroup v1 can't take a part back of a wider rule "
-				       "before it (%s %c %lld:%lld)",
-				       d->v[i].allow ? "allow" : "deny", d->v[i].type,
-				       (long long)d->v[i].major, (long long)d->v[i].minor);
+			return err_set(
+				b->e, ERR_CONFIG,
+				"linux.resources.devices: cgroup v1 can't take a part back of a wider rule "
+				"before it (%s %c %lld:%lld)",
+				d->v[i].allow ? "allow" : "deny", d->v[i].type,
+				(long long)d->v[i].major, (long long)d->v[i].minor);
 	}
 	return 0;
 }
@@ -181,8 +181,8 @@ static void v1_writes(struct cgroup_build *b, size_t dir, const struct cgroup_de
 
 		if (!r->access)
 			continue;
-		cgroup_build_put(b, dir, "linux.resources.devices", file, "%c %s:%s %s%s%s", r->type,
-				 number_text(b, r->major), number_text(b, r->minor),
+		cgroup_build_put(b, dir, "linux.resources.devices", file, "%c %s:%s %s%s%s",
+				 r->type, number_text(b, r->major), number_text(b, r->minor),
 				 r->access & CGROUP_DEV_READ ? "r" : "",
 				 r->access & CGROUP_DEV_WRITE ? "w" : "",
 				 r->access & CGROUP_DEV_MKNOD ? "m" : "");
@@ -229,7 +229,8 @@ int cgroup_build_devices(struct cgroup_build *b, const struct oci_resources *r)
 		return 0;
 	b->p->devices_dir = unified_dir(b->host);
 	if (b->p->devices_dir == CGROUP_NO_DIR && r->devices.n)
-		return err_set(b->e, ERR_HOST,
-			       "linux.resources.devices: this host has no devices cgroup controller");
+		return err_set(
+			b->e, ERR_HOST,
+			"linux.resources.devices: this host has no devices cgroup controller");
 	return 0;
 }

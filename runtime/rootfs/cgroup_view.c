@@ -49,8 +49,13 @@ static int cgroup_view_links(int dfd, const char *name, struct error *e)
 	return 0;
 }
 
-static int cgroup_view_tree(const struct plan *p, const struct mount_plan *m, struct sources *s,
-			    struct in_root target, struct error *e)
+static const char *cgroup_view_name(const struct plan *p, size_t i)
+{
+	return strrchr(p->cgroup.dirs.v[i].mount, '/') + 1;
+}
+
+/* The tmpfs with all its directories, read-only before anybody sees it. */
+static int cgroup_view_top(const struct plan *p, const struct mount_plan *m, struct error *e)
 {
 	autoclose int top_fd = sys_mount_new("tmpfs", "mode", "755",
 					     MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
@@ -58,23 +63,37 @@ static int cgroup_view_tree(const struct plan *p, const struct mount_plan *m, st
 
 	if (top_fd < 0)
 		return err_sys(e, "%s: make a tmpfs for the cgroup mounts", m->field);
-	if (mount_attach(top_fd, target, m->field, e) < 0)
-		return -1;
 	for (i = 0; i < p->cgroup.dirs.n; i++) {
-		const char *name = strrchr(p->cgroup.dirs.v[i].mount, '/') + 1;
-		auto_in_root struct in_root dir = IN_ROOT_NONE;
+		const char *name = cgroup_view_name(p, i);
 
 		if (mkdirat(top_fd, name, 0755) < 0 && errno != EEXIST)
 			return err_sys(e, "%s: make %s", m->field, name);
-		dir.fd = openat(top_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (dir.fd < 0)
-			return err_sys(e, "%s: open %s", m->field, name);
-		if (cgroup_view_one(s->cgroups[i], cgroup_view_attrs(p, m), dir, m, e) < 0 ||
-		    cgroup_view_links(top_fd, name, e) < 0)
+		if (cgroup_view_links(top_fd, name, e) < 0)
 			return -1;
 	}
 	if (sys_set_attr(top_fd, false, MOUNT_ATTR_RDONLY, 0, 0) < 0)
 		return err_sys(e, "%s: make the cgroup tmpfs read-only", m->field);
+	return fd_steal(&top_fd);
+}
+
+static int cgroup_view_tree(const struct plan *p, const struct mount_plan *m, struct sources *s,
+			    struct in_root target, struct error *e)
+{
+	autoclose int top_fd = cgroup_view_top(p, m, e);
+	size_t i;
+
+	if (top_fd < 0 || mount_attach(top_fd, target, m->field, e) < 0)
+		return -1;
+	for (i = 0; i < p->cgroup.dirs.n; i++) {
+		auto_in_root struct in_root dir = IN_ROOT_NONE;
+
+		dir.fd = openat(top_fd, cgroup_view_name(p, i),
+				O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (dir.fd < 0)
+			return err_sys(e, "%s: open %s", m->field, cgroup_view_name(p, i));
+		if (cgroup_view_one(s->cgroups[i], cgroup_view_attrs(p, m), dir, m, e) < 0)
+			return -1;
+	}
 	return 0;
 }
 

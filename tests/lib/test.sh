@@ -454,7 +454,7 @@ wait_for_body() {
 	while read -rt 0 <&"$DONE_FD"; do
 		read -r _ <&"$DONE_FD"
 	done
-	[ -n "$RC" ] || { wait "$BODY_PID" 2>/dev/null || RC=$?; }
+	[ -n "$RC" ] || { RC=0; wait "$BODY_PID" 2>/dev/null || RC=$?; }
 }
 
 run_one() {

@@ -4,20 +4,30 @@
 #include "plan/cgroup.h"
 
 #define HIERARCHY(names, where)                                                                    \
-	{.controllers = (char *)(uintptr_t)(names), .mount = (char *)(uintptr_t)(where),           \
-	 .root = (char *)(uintptr_t)"/", .own = (char *)(uintptr_t)"/",                            \
-	 .base = (char *)(uintptr_t)""}
+	{                                                                                          \
+		.controllers = (char *)(uintptr_t)(names), .mount = (char *)(uintptr_t)(where),    \
+		.root = (char *)(uintptr_t) "/", .own = (char *)(uintptr_t) "/",                   \
+		.base = (char *)(uintptr_t) ""                                                     \
+	}
 #define UNIFIED(where, has)                                                                        \
-	{.controllers = (char *)(uintptr_t)"", .mount = (char *)(uintptr_t)(where),                \
-	 .root = (char *)(uintptr_t)"/", .own = (char *)(uintptr_t)"/init",                        \
-	 .base = (char *)(uintptr_t)"", .unified = true, .v2_controllers = (char *)(uintptr_t)(has)}
+	{                                                                                          \
+		.controllers = (char *)(uintptr_t) "", .mount = (char *)(uintptr_t)(where),        \
+		.root = (char *)(uintptr_t) "/", .own = (char *)(uintptr_t) "/init",               \
+		.base = (char *)(uintptr_t) "", .unified = true,                                   \
+		.v2_controllers = (char *)(uintptr_t)(has)                                         \
+	}
 
 static struct cgroup_hierarchy v1_hierarchies[] = {
-	HIERARCHY("name=systemd", "/c/systemd"), HIERARCHY("net_cls,net_prio", "/c/net_cls"),
-	HIERARCHY("hugetlb", "/c/hugetlb"),	 HIERARCHY("pids", "/c/pids"),
-	HIERARCHY("blkio", "/c/blkio"),		 HIERARCHY("freezer", "/c/freezer"),
-	HIERARCHY("devices", "/c/devices"),	 HIERARCHY("memory", "/c/memory"),
-	HIERARCHY("cpuset", "/c/cpuset"),	 HIERARCHY("cpu,cpuacct", "/c/cpu,cpuacct"),
+	HIERARCHY("name=systemd", "/c/systemd"),
+	HIERARCHY("net_cls,net_prio", "/c/net_cls"),
+	HIERARCHY("hugetlb", "/c/hugetlb"),
+	HIERARCHY("pids", "/c/pids"),
+	HIERARCHY("blkio", "/c/blkio"),
+	HIERARCHY("freezer", "/c/freezer"),
+	HIERARCHY("devices", "/c/devices"),
+	HIERARCHY("memory", "/c/memory"),
+	HIERARCHY("cpuset", "/c/cpuset"),
+	HIERARCHY("cpu,cpuacct", "/c/cpu,cpuacct"),
 	HIERARCHY("rdma", "/c/rdma"),
 };
 static struct cgroup_hierarchy hybrid_hierarchies[] = {

@@ -46,10 +46,18 @@ static int program_run(const struct cgroup_program *p, const struct request *r)
 				return BAD;
 			*dst = ctx[i->off / 4];
 			break;
-		case BPF_ALU64 | BPF_MOV | BPF_X: *dst = reg[i->src_reg]; break;
-		case BPF_ALU64 | BPF_MOV | BPF_K: *dst = imm; break;
-		case BPF_ALU64 | BPF_AND | BPF_K: *dst &= imm; break;
-		case BPF_ALU64 | BPF_RSH | BPF_K: *dst >>= imm; break;
+		case BPF_ALU64 | BPF_MOV | BPF_X:
+			*dst = reg[i->src_reg];
+			break;
+		case BPF_ALU64 | BPF_MOV | BPF_K:
+			*dst = imm;
+			break;
+		case BPF_ALU64 | BPF_AND | BPF_K:
+			*dst &= imm;
+			break;
+		case BPF_ALU64 | BPF_RSH | BPF_K:
+			*dst >>= imm;
+			break;
 		case BPF_JMP32 | BPF_JNE | BPF_K:
 			if (i->off < 0)
 				return BAD;
@@ -62,8 +70,10 @@ static int program_run(const struct cgroup_program *p, const struct request *r)
 			if ((uint32_t)*dst == (uint32_t)i->imm)
 				pc += (size_t)i->off;
 			break;
-		case BPF_JMP | BPF_EXIT: return (int)reg[0];
-		default: return BAD;
+		case BPF_JMP | BPF_EXIT:
+			return (int)reg[0];
+		default:
+			return BAD;
 		}
 	}
 	return BAD;
@@ -89,8 +99,8 @@ static bool rule_matches(const struct oci_device_rule *d, const struct request *
 
 static bool is_default(const struct request *r, unsigned int bit)
 {
-	static const uint32_t nodes[][2] = {{1, 3}, {1, 5}, {1, 7}, {1, 8}, {1, 9},
-					    {5, 0}, {5, 1}, {5, 2}};
+	static const uint32_t nodes[][2] = {{1, 3}, {1, 5}, {1, 7}, {1, 8},
+					    {1, 9}, {5, 0}, {5, 1}, {5, 2}};
 	size_t i;
 
 	if (bit == CGROUP_DEV_MKNOD)
@@ -140,7 +150,8 @@ static bool v1_allows(const struct cgroup_plan *p, const struct request *r)
 			exception = false;
 			continue;
 		}
-		if (sscanf(w->value, "%c %15[0-9*]:%15[0-9*] %7s", &type, major, minor, access) != 4)
+		if (sscanf(w->value, "%c %15[0-9*]:%15[0-9*] %7s", &type, major, minor, access) !=
+		    4)
 			FAIL("odd rule \"%s\"", w->value);
 		CHECK(by_default != str_eq(w->file, "devices.allow"));
 		if (type == r->type &&
@@ -182,14 +193,14 @@ static void compare(const struct oci_device_rule *list, size_t n, bool *ret_v1)
 		if (p.devices_dir == SIZE_MAX)
 			got = 1;
 		if (got != meaning(list, n, r))
-			FAIL("eBPF says %d for %c %u:%u access %u", got, r->type, r->major, r->minor,
-			     r->access);
+			FAIL("eBPF says %d for %c %u:%u access %u", got, r->type, r->major,
+			     r->minor, r->access);
 	}
 	*ret_v1 = cgroup_plan_make(&c, "id", &host_v1, false, &arena, &p, &err) == 0;
 	for (k = 0; *ret_v1 && (r = request_number(k)); k++)
 		if ((r->access & (r->access - 1)) == 0 && v1_allows(&p, r) != meaning(list, n, r))
-			FAIL("v1 says %d for %c %u:%u access %u", v1_allows(&p, r), r->type, r->major,
-			     r->minor, r->access);
+			FAIL("v1 says %d for %c %u:%u access %u", v1_allows(&p, r), r->type,
+			     r->major, r->minor, r->access);
 }
 
 static struct opt_i64 i64(int64_t v)
@@ -209,13 +220,29 @@ TEST(engines_lists)
 {
 	const struct oci_device_rule docker[] = {
 		{.allow = false, .access = S("rwm")},
-		{.allow = true, .type = S("c"), .major = i64(1), .minor = i64(5), .access = S("rwm")},
-		{.allow = true, .type = S("c"), .major = i64(5), .minor = i64(1), .access = S("rwm")},
-		{.allow = false, .type = S("c"), .major = i64(10), .minor = i64(229), .access = S("rwm")},
+		{.allow = true,
+		 .type = S("c"),
+		 .major = i64(1),
+		 .minor = i64(5),
+		 .access = S("rwm")},
+		{.allow = true,
+		 .type = S("c"),
+		 .major = i64(5),
+		 .minor = i64(1),
+		 .access = S("rwm")},
+		{.allow = false,
+		 .type = S("c"),
+		 .major = i64(10),
+		 .minor = i64(229),
+		 .access = S("rwm")},
 	};
 	const struct oci_device_rule privileged[] = {{.allow = true, .access = S("rwm")}};
 	const struct oci_device_rule wildcard[] = {
-		{.allow = false, .type = S("a"), .major = i64(-1), .minor = i64(-1), .access = S("rwm")},
+		{.allow = false,
+		 .type = S("a"),
+		 .major = i64(-1),
+		 .minor = i64(-1),
+		 .access = S("rwm")},
 		{.allow = true, .type = S("b"), .major = i64(8), .access = S("r")},
 	};
 	bool v1;
@@ -231,8 +258,16 @@ TEST(engines_lists)
 TEST(an_open_for_both_needs_both)
 {
 	const struct oci_device_rule list[] = {
-		{.allow = true, .type = S("c"), .major = i64(10), .minor = i64(200), .access = S("rw")},
-		{.allow = false, .type = S("c"), .major = i64(10), .minor = i64(200), .access = S("w")},
+		{.allow = true,
+		 .type = S("c"),
+		 .major = i64(10),
+		 .minor = i64(200),
+		 .access = S("rw")},
+		{.allow = false,
+		 .type = S("c"),
+		 .major = i64(10),
+		 .minor = i64(200),
+		 .access = S("w")},
 	};
 	const struct request both = {'c', 10, 200, CGROUP_DEV_READ | CGROUP_DEV_WRITE};
 	bool v1;
@@ -246,7 +281,11 @@ TEST(v1_refuses_a_hole_in_a_wider_rule)
 {
 	const struct oci_device_rule list[] = {
 		{.allow = true, .type = S("c"), .major = i64(10), .access = S("rw")},
-		{.allow = false, .type = S("c"), .major = i64(10), .minor = i64(200), .access = S("rw")},
+		{.allow = false,
+		 .type = S("c"),
+		 .major = i64(10),
+		 .minor = i64(200),
+		 .access = S("rw")},
 	};
 	bool v1;
 

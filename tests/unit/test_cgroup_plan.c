@@ -40,7 +40,9 @@ static const char *writes_of(const struct oci_config *c, const struct cgroup_hos
 		if (str_after(w->file, "devices."))
 			continue;
 		buf_printf(&b, "%s%s%s=%s", b.len ? ", " : "",
-			   w->flags & CGROUP_OPTIONAL ? "?" : w->flags & CGROUP_TOLERATE ? "~" : "",
+			   w->flags & CGROUP_OPTIONAL ? "?" :
+			   w->flags & CGROUP_TOLERATE ? "~" :
+							"",
 			   w->file, w->value);
 		if (w->alt_file)
 			buf_printf(&b, " or %s=%s", w->alt_file, w->alt_value);
@@ -126,8 +128,9 @@ TEST(memory_unlimited)
 
 	m->limit = i64(-1);
 	m->reservation = i64(-1);
-	CHECK_STR(writes_of(&c, &host_v1), "memory.limit_in_bytes=-1, ?memory.memsw.limit_in_bytes=-1, "
-					   "memory.soft_limit_in_bytes=-1");
+	CHECK_STR(writes_of(&c, &host_v1),
+		  "memory.limit_in_bytes=-1, ?memory.memsw.limit_in_bytes=-1, "
+		  "memory.soft_limit_in_bytes=-1");
 	CHECK_STR(writes_of(&c, &host_v2), "?memory.swap.max=max, memory.max=max, memory.low=0");
 	m->limit = i64(0);
 	m->reservation = i64(0);
@@ -165,7 +168,8 @@ TEST(memory_of_v1_only)
 	m->swappiness = (struct opt_u64){0};
 	m->disable_oom_killer = true;
 	CHECK_STR(writes_of(&c, &host_v1), "memory.oom_control=1");
-	CHECK(str_after(writes_of(&c, &host_v2), "error: linux.resources.memory.disableOOMKiller: "));
+	CHECK(str_after(writes_of(&c, &host_v2),
+			"error: linux.resources.memory.disableOOMKiller: "));
 	m->disable_oom_killer = false;
 	m->kernel = i64(-1);
 	m->kernel_tcp = i64(-1);
@@ -190,8 +194,9 @@ TEST(cpu_values)
 	cpu->period = u64(200000);
 	cpu->burst = u64(1000);
 	cpu->idle = i64(1);
-	CHECK_STR(writes_of(&c, &host_v1), "cpu.shares=1024, cpu.cfs_period_us=200000, "
-					   "cpu.cfs_quota_us=50000, cpu.cfs_burst_us=1000, cpu.idle=1");
+	CHECK_STR(writes_of(&c, &host_v1),
+		  "cpu.shares=1024, cpu.cfs_period_us=200000, "
+		  "cpu.cfs_quota_us=50000, cpu.cfs_burst_us=1000, cpu.idle=1");
 	CHECK_STR(writes_of(&c, &host_v2),
 		  "cpu.weight=100, cpu.max=50000 200000, cpu.max.burst=1000, cpu.idle=1");
 	*cpu = (struct oci_cpu){.quota = i64(-1)};
@@ -270,8 +275,9 @@ TEST(block_io)
 		  "io.bfq.weight=10 or io.weight=default 1, "
 		  "io.bfq.weight=8:0 1000 or io.weight=8:0 10000, "
 		  "io.max=8:0 rbps=600, io.max=8:16 rbps=max, io.max=8:0 wiops=600");
-	CHECK_STR(writes_of(&c, &host_hybrid),
-		  "error: linux.resources.blockIO.weight: this host has no blkio cgroup controller");
+	CHECK_STR(
+		writes_of(&c, &host_hybrid),
+		"error: linux.resources.blockIO.weight: this host has no blkio cgroup controller");
 	*io = (struct oci_block_io){.leaf_weight = u32(10)};
 	CHECK_STR(writes_of(&c, &host_v1), "blkio.leaf_weight=10");
 	CHECK(str_after(writes_of(&c, &host_v2), "error: linux.resources.blockIO.leafWeight: "));
@@ -297,9 +303,11 @@ TEST(hugepages_also_where_only_the_unified_tree_has_them)
 	CHECK_STR(p.v2_need, "+hugetlb");
 	CHECK_STR(p.v2_want, "");
 	l.page_size = S("2MB/../..");
-	CHECK(str_after(writes_of(&c, &host_v1), "error: linux.resources.hugepageLimits[0].pageSize: "));
+	CHECK(str_after(writes_of(&c, &host_v1),
+			"error: linux.resources.hugepageLimits[0].pageSize: "));
 	l.page_size = S("2");
-	CHECK(str_after(writes_of(&c, &host_v1), "error: linux.resources.hugepageLimits[0].pageSize: "));
+	CHECK(str_after(writes_of(&c, &host_v1),
+			"error: linux.resources.hugepageLimits[0].pageSize: "));
 }
 
 TEST(network_is_of_v1)
@@ -311,11 +319,13 @@ TEST(network_is_of_v1)
 	c.linux_.resources.network.priorities.n = 1;
 	c.linux_.resources.network.priorities.v = &prio;
 	CHECK_STR(writes_of(&c, &host_v1), "net_cls.classid=1048577, net_prio.ifpriomap=eth0 5");
-	CHECK_STR(writes_of(&c, &host_hybrid),
-		  "error: linux.resources.network.classID: this host has no net_cls cgroup controller");
+	CHECK_STR(
+		writes_of(&c, &host_hybrid),
+		"error: linux.resources.network.classID: this host has no net_cls cgroup controller");
 	CHECK(str_after(writes_of(&c, &host_v2), "error: linux.resources.network.classID: "));
 	prio.name = S("eth0 9\neth1");
-	CHECK(str_after(writes_of(&c, &host_v1), "error: linux.resources.network.priorities[0].name: "));
+	CHECK(str_after(writes_of(&c, &host_v1),
+			"error: linux.resources.network.priorities[0].name: "));
 }
 
 TEST(rdma)
@@ -341,8 +351,9 @@ TEST(unified_goes_to_the_unified_tree_line_by_line)
 	CHECK_STR(writes_of(&c, &host_v2), "io.max=8:0 rbps=1, io.max=8:16 wiops=2");
 	CHECK(str_after(writes_of(&c, &host_v1), "error: linux.resources.unified[io.max]: "));
 	kv = (struct pair){S("memory.high"), S("5")};
-	CHECK_STR(writes_of(&c, &host_hybrid), "error: linux.resources.unified[memory.high]: this host "
-					       "has the memory controller on cgroup v1");
+	CHECK_STR(writes_of(&c, &host_hybrid),
+		  "error: linux.resources.unified[memory.high]: this host "
+		  "has the memory controller on cgroup v1");
 	kv = (struct pair){S("hugetlb.1GB.max"), S("5")};
 	CHECK_STR(writes_of(&c, &host_hybrid), "hugetlb.1GB.max=5");
 	kv = (struct pair){S("cgroup.max.depth"), S("3")};
@@ -351,9 +362,18 @@ TEST(unified_goes_to_the_unified_tree_line_by_line)
 
 TEST(unified_refuses_what_is_no_limit)
 {
-	static const char *const keys[] = {"",		    "memory",	     ".",     "../x",
-					   "memory/x.y",    "cgroup.procs",  "a..",   "cgroup.kill",
-					   "cgroup.freeze", "cpu.\n",	     ".hide", "nope.max",
+	static const char *const keys[] = {"",
+					   "memory",
+					   ".",
+					   "../x",
+					   "memory/x.y",
+					   "cgroup.procs",
+					   "a..",
+					   "cgroup.kill",
+					   "cgroup.freeze",
+					   "cpu.\n",
+					   ".hide",
+					   "nope.max",
 					   "cgroup.subtree_control"};
 	struct oci_config c = {0};
 	struct pair kv = {.value = S("1")};
