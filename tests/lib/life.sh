@@ -53,3 +53,12 @@ wait_for_background() {
 	rc=0
 	wait "$BG" || rc=$?
 }
+
+# Whether this test itself has the capability of that number: some machines lack a few.
+has_capability() {
+	local word mask
+	while read -r word mask; do
+		[ "$word" != CapEff: ] || break
+	done </proc/self/status
+	(((0x$mask >> $1) & 1))
+}
