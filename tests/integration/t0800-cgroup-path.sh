@@ -1,0 +1,135 @@
+#!/bin/bash
+# linux.cgroupsPath: where the container is, in every hierarchy, and which targets are refused.
+. "${0%/*}/../lib/test.sh"
+
+# Sets PATHS to the container's paths in all hierarchies, one a line, each once.
+_paths_of() {
+	PATHS=$(cut -d: -f3- "/proc/$(pid_of "$1")/cgroup" | sort -u)
+}
+
+# Prints the mount point that stands for the tree in tests of one hierarchy.
+_tree() {
+	echo "${CGROUP_MOUNTS[${1:-pids}]:-${CGROUP_MOUNTS[unified]}}"
+}
+
+the_program_is_in_every_hierarchy_at_an_absolute_path() {
+	local PATHS
+	bundle 'sh("sleep 100 & sleep 100")' '.linux.cgroupsPath = "/" + $P + "/deep/er/" + $ID'
+	sbx run -d -b "$B" "$ID"
+	_paths_of "$ID"
+	is "$PATHS" "/$P/deep/er/$ID"
+	# The child is there, too.
+	wait_until 5 eval '[ "$(wc -l <"$(_tree)/$P/deep/er/$ID/cgroup.procs")" = 2 ]'
+}
+
+a_created_container_is_there_before_it_starts() {
+	local PATHS
+	bundle 'sh("sleep 100")'
+	sbx create -b "$B" "$ID"
+	_paths_of "$ID"
+	is "$PATHS" "/$P/$ID"
+}
+
+a_relative_and_an_absent_path_are_below_a_place_of_ours() {
+	local PATHS
+	bundle 'sh("sleep 100")' '.linux.cgroupsPath = "some/" + $ID'
+	sbx run -d -b "$B" "$ID"
+	_paths_of "$ID"
+	like "$PATHS" "^/[^/]+.*/some/$ID$"
+	bundle 'sh("sleep 100")' 'del(.linux.cgroupsPath)'
+	sbx run -d -b "$B" "$ID"
+	_paths_of "$ID"
+	like "$PATHS" "^/[^/]+.*/$ID$"
+}
+
+slashes_and_dots_are_cleaned() {
+	local PATHS
+	bundle 'sh("sleep 100")' '.linux.cgroupsPath = "//" + $P + "/./" + $ID + "//"'
+	sbx run -d -b "$B" "$ID"
+	_paths_of "$ID"
+	is "$PATHS" "/$P/$ID"
+}
+
+paths_that_lead_elsewhere_are_refused() {
+	local path
+	for path in / // /. "/$P/../x" .. "$P/../../x" '/a\nb'; do
+		run_in_box 'echo started' ".linux.cgroupsPath = \"$path\""
+		rc_is 1
+		is "$out" '' "$path"
+		like "$err" 'linux\.cgroupsPath' "$path"
+	done
+}
+
+a_target_with_processes_in_it_is_refused_and_left_alone() {
+	local dir sleeper
+	dir=$(_tree)/$P/full
+	mkdir -p "$dir"
+	sleep 100 &
+	sleeper=$!
+	echo "$sleeper" >"$dir/cgroup.procs"
+	run_in_box 'echo started' '.linux.cgroupsPath = "/" + $P + "/full"'
+	rc_is 1
+	is "$out" ''
+	like "$err" 'linux\.cgroupsPath|cgroup'
+	kill -0 "$sleeper"
+	is "$(<"$dir/cgroup.procs")" "$sleeper"
+	kill -9 "$sleeper"
+	wait "$sleeper" || :
+	wait_until 5 rmdir "$dir" 2>/dev/null
+}
+
+a_frozen_target_is_refused_and_left_alone() {
+	local dir file word
+	dir=$(_tree freezer)/$P/cold
+	mkdir -p "$dir"
+	if [ -e "$dir/freezer.state" ]; then
+		file=$dir/freezer.state word=FROZEN
+	else
+		file=$dir/cgroup.freeze word=1
+	fi
+	echo "$word" >"$file"
+	run_in_box 'echo started' '.linux.cgroupsPath = "/" + $P + "/cold"'
+	rc_is 1
+	is "$out" ''
+	like "$err" 'frozen'
+	is "$(<"$file")" "$word"
+	rmdir "$dir"
+}
+
+a_target_below_a_frozen_parent_is_refused() {
+	local dir
+	dir=$(_tree freezer)/$P
+	mkdir -p "$dir"
+	if [ -e "$dir/freezer.state" ]; then
+		echo FROZEN >"$dir/freezer.state"
+	else
+		echo 1 >"$dir/cgroup.freeze"
+	fi
+	run_in_box 'echo started'
+	rc_is 1
+	is "$out" ''
+	like "$err" 'frozen'
+	[ ! -d "$dir/$ID" ] || fail 'the cgroup that was made is left'
+}
+
+an_empty_target_that_exists_is_taken() {
+	local PATHS
+	mkdir -p "$(_tree)/$P/there"
+	bundle 'sh("sleep 100")' '.linux.cgroupsPath = "/" + $P + "/there"'
+	sbx run -d -b "$B" "$ID"
+	_paths_of "$ID"
+	is "$PATHS" "/$P/there"
+	sbx delete -f "$ID"
+	rmdir "$(_tree)/$P/there" 2>/dev/null || :
+}
+
+the_cgroup_namespace_hides_the_path() {
+	run_in_box 'cut -d: -f3- /proc/self/cgroup | sort -u'
+	rc_is 0
+	is "$out" /
+	run_in_box 'cut -d: -f3- /proc/self/cgroup | sort -u' 'without_ns("cgroup")'
+	rc_is 0
+	is "$out" "/$P/$ID"
+}
+
+run_tests
