@@ -1,0 +1,60 @@
+#!/bin/bash
+# Imitates CVE-2019-18837, CVE-2024-45310 and the static half of CVE-2021-30465: links in the image on the way to what the runtime
+# makes (mount targets, files, devices, the working directory). Escape: anything appears in the canary directory, or a mount on it.
+. "${0%/*}/../lib/test.sh"
+
+LINKS=('$T/canary' '../../canary' '../../../../../../../../../../../$T/canary' '/../../../$T/canary')
+
+# FILTER: runs an image that has each of the links at /link and /dir/link.
+_canary_stays_empty() {
+	local link
+	mkdir -p canary src
+	echo text >file
+	for link in "${LINKS[@]}"; do
+		link=${link//'$T'/$T}
+		bundle 'sh("true")' writable "$1"
+		mkdir "$B/rootfs/dir"
+		ln -s "$link" "$B/rootfs/link"
+		ln -s "$link" "$B/rootfs/dir/link"
+		ln -s "$link/file" "$B/rootfs/dangling"
+		run sbx run -b "$B" "$ID"
+		is "$(ls -A canary)" '' "$link"
+		! grep -q "$T/canary" /proc/self/mountinfo || fail "$link: something is mounted on the canary"
+	done
+}
+
+a_directory_bound_on_or_below_a_link() {
+	_canary_stays_empty 'mount({destination: "/link", source: ($T + "/src"), options: ["bind"]}) |
+		mount({destination: "/dir/link/new", source: ($T + "/src"), options: ["bind"]})'
+}
+
+a_file_bound_on_a_dangling_link() {
+	_canary_stays_empty 'mount({destination: "/dangling", source: ($T + "/file"), options: ["bind"]}) |
+		mount({destination: "/link/made", source: ($T + "/file"), options: ["bind"]})'
+}
+
+a_tmpfs_with_copy_on_a_link() {
+	_canary_stays_empty 'mount({destination: "/link", type: "tmpfs", source: "tmpfs", options: ["tmpcopyup"]}) |
+		mount({destination: "/dir/link/new", type: "tmpfs", source: "tmpfs", options: ["tmpcopyup"]})'
+}
+
+a_device_below_a_link() {
+	_canary_stays_empty '.linux.devices = [{path: "/link/null", type: "c", major: 1, minor: 3},
+		{path: "/dir/link/fifo", type: "p"}, {path: "/dangling", type: "c", major: 1, minor: 3}]'
+}
+
+a_missing_working_directory_below_a_link() {
+	_canary_stays_empty '.process.cwd = "/link/cwd"'
+}
+
+a_link_in_a_volume_is_the_attackers_too() {
+	mkdir canary src volume
+	ln -s ../../../../../../../../../../..$T/canary volume/link
+	bundle 'sh("true")' 'mount({destination: "/vol", source: ($T + "/volume"), options: ["bind"]})' \
+		'mount({destination: "/vol/link/new", source: ($T + "/src"), options: ["bind"]})' \
+		'.linux.devices = [{path: "/vol/link/null", type: "c", major: 1, minor: 3}]'
+	run sbx run -b "$B" "$ID"
+	is "$(ls -A canary)" ''
+}
+
+run_tests

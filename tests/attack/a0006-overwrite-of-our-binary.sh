@@ -1,0 +1,88 @@
+#!/bin/bash
+# Imitates CVE-2019-5736: root in a container, with every capability, opens /proc/N/exe of the runtime that is just joining its pid
+# namespace, and writes to it, at once or when the process has gone on to something else. The runtime is a copy of the binary in the
+# test's own directory. Escape: that copy changes.
+. "${0%/*}/../lib/test.sh"
+. "${0%/*}/../lib/caps.sh"
+
+# Waits for a process that is not busybox, opens its binary, and tries everything before and after /a/go appears.
+# shellcheck disable=SC2016
+ATTACKER='
+try() {
+	echo attack >>/proc/self/fd/3
+	echo attack >/proc/self/fd/3
+	mount -o remount,rw /proc/self/fd/3
+	mount -o remount,bind,rw /proc/self/fd/3
+	mkdir -p /a/root && mount --bind /proc/self/fd/3 /a/bound && mount -o remount,bind,rw /a/bound && echo attack >>/a/bound
+	dd if=/a/junk of=/proc/self/fd/3 conv=notrunc
+	chmod 777 /proc/self/fd/3 && echo chmod
+}
+: >/a/junk; echo junk >/a/junk; : >/a/bound
+while [ ! -e /a/opened ]; do
+	for p in /proc/[0-9]*; do
+		case $(readlink $p/exe 2>/dev/null) in
+		/bin/busybox | "") ;;
+		*)	found=$p
+			break
+			;;
+		esac
+	done
+	[ -z "$found" ] || break
+done
+echo "$found $(readlink $found/exe)" >/a/found
+( exec 3<$found/exe; : >/a/held; try; : >/a/opened; while [ ! -e /a/go ]; do sleep 0.05; done; sleep 0.2; try )
+: >/a/opened
+while [ ! -e /a/go ]; do sleep 0.05; done
+: >/a/over
+sleep 100'
+
+_attack() {
+	local attacker pid BOX_CODE=$ATTACKER before
+	cp "$SBXRUN" runtime
+	chmod 755 runtime
+	SBXRUN=$T/runtime
+	before=$(md5sum <runtime; stat -c %a runtime)
+	mkdir a
+	chmod 777 a
+	# shellcheck disable=SC2016
+	bundle 'sh($code)' "$(all_caps)" 'mount({destination: "/a", source: ($T + "/a"), options: ["bind"]})' writable \
+		'.linux.maskedPaths = [] | .linux.readonlyPaths = []' "$@"
+	attacker=$ID
+	sbx run -d -b "$B" "$ID" >attacker.out 2>&1
+	pid=$(pid_of "$attacker")
+	bundle 'sh("sleep 100")' "ns(\"pid\"; \"/proc/$pid/ns/pid\")" "$@"
+	sbx create -b "$B" "$ID"
+	wait_until 20 test -e a/opened
+	is "$(md5sum <runtime; stat -c %a runtime)" "$before" 'while it ran'
+	sbx start "$ID"
+	: >a/go
+	wait_until 20 test -e a/over
+	is "$(md5sum <runtime; stat -c %a runtime)" "$before" 'after it had gone on'
+	echo "found: $(cat a/found)"
+	sbx delete -f "$ID"
+	sbx delete -f "$attacker"
+	is "$(md5sum <runtime; stat -c %a runtime)" "$before" 'in the end'
+}
+
+the_binary_of_a_joining_container_can_not_be_written() {
+	_attack
+}
+
+the_binary_can_not_be_written_by_a_container_that_is_the_runtime() {
+	# The image's program is the runtime itself: what it runs from must be as closed as before.
+	local before
+	cp "$SBXRUN" runtime
+	chmod 755 runtime
+	SBXRUN=$T/runtime
+	before=$(md5sum <runtime; stat -c %a runtime)
+	bundle 'args(["/proc/self/exe", "--version"])' "$(all_caps)"
+	run sbx run -b "$B" "$ID"
+	is "$(md5sum <runtime; stat -c %a runtime)" "$before"
+	bundle 'args(["/script"])' "$(all_caps)"
+	printf '#!/proc/self/exe\n' >"$B/rootfs/script"
+	chmod 755 "$B/rootfs/script"
+	run sbx run -b "$B" "$ID"
+	is "$(md5sum <runtime; stat -c %a runtime)" "$before"
+}
+
+run_tests
