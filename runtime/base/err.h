@@ -20,6 +20,7 @@ enum err_class {
 	ERR_WRONG_STATE, /* the verb does not fit the container's status */
 	ERR_NO_EXEC,	 /* the program exists but can't be executed: 126 */
 	ERR_NO_PROGRAM,	 /* the program was not found: 127 */
+	ERR_HOOK,	 /* a hook failed */
 	ERR_HOST,	 /* the host lacks what is asked for */
 	ERR_BUG,
 };

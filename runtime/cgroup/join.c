@@ -51,8 +51,8 @@ static bool sub_is_clean(const char *sub)
 	return true;
 }
 
-static int open_one(const struct cgroup_dir *d, const char *sub, struct cgroup_handle *h,
-		    struct error *e)
+static int open_one(const struct cgroup_dir *d, const char *sub, bool frozen_ok,
+		    struct cgroup_handle *h, struct error *e)
 {
 	autoclose int top = cgroup_dir_open(d);
 	autoclose int dfd = -1;
@@ -66,7 +66,7 @@ static int open_one(const struct cgroup_dir *d, const char *sub, struct cgroup_h
 	if (dfd < 0)
 		return err_sys(e, "cgroup %s%s%s%s", d->mount, d->path, sub ? "/" : "",
 			       sub ? sub : "");
-	if ((d->freezer || d->unified) && cgroup_dfd_frozen(dfd, d->unified))
+	if (!frozen_ok && (d->freezer || d->unified) && cgroup_dfd_frozen(dfd, d->unified))
 		return err_set(e, ERR_WRONG_STATE, "cgroup %s%s is frozen", d->mount, d->path);
 	if (d->unified) {
 		h->unified_dfd = fd_steal(&dfd);
@@ -79,8 +79,8 @@ static int open_one(const struct cgroup_dir *d, const char *sub, struct cgroup_h
 	return 0;
 }
 
-int cgroup_open(const struct cgroup_dirs *d, const char *sub, struct cgroup_handle *ret_handle,
-		struct error *e)
+int cgroup_open(const struct cgroup_dirs *d, const char *sub, bool frozen_ok,
+		struct cgroup_handle *ret_handle, struct error *e)
 {
 	struct cgroup_handle h = CGROUP_HANDLE_NONE;
 	size_t i;
@@ -88,7 +88,7 @@ int cgroup_open(const struct cgroup_dirs *d, const char *sub, struct cgroup_hand
 	if (sub && !sub_is_clean(sub))
 		return err_set(e, ERR_USAGE, "cgroup %s: \"..\" is not allowed in it", sub);
 	for (i = 0; i < d->n && i < CGROUP_MAX; i++) {
-		if (open_one(&d->v[i], sub, &h, e) < 0) {
+		if (open_one(&d->v[i], sub, frozen_ok, &h, e) < 0) {
 			cgroup_handle_close(&h);
 			return -1;
 		}

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "json/types.h"
 
 struct cli {
 	/* global */
@@ -41,6 +42,19 @@ struct cli {
 	bool force;
 	bool quiet;
 	bool rootless_spec;
+	/* exec */
+	char *process;
+	char *cwd;
+	char *user;
+	char *apparmor;
+	char *process_label;
+	char *cgroup;
+	struct strings env;
+	struct strings gids;
+	struct strings caps;
+	bool tty;
+	bool no_new_privs;
+	bool ignore_paused;
 	/* the rest */
 	char **args;
 	size_t n_args;
@@ -49,7 +63,7 @@ struct cli {
 	int status; /* exit code when the command itself has succeeded */
 };
 
-enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_NUMBER };
+enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_NUMBER, CLI_LIST /* may be repeated */ };
 
 struct cli_option {
 	const char *name;
@@ -69,19 +83,21 @@ struct cli_command {
 	size_t min_args, max_args;
 	bool enters; /* its process enters a container: needs the protected copy of the program */
 	int (*run)(struct cli *c, struct error *e);
+	bool program; /* what follows the first argument is a program with its own options */
+	int failure;  /* exit code of our own failure; 0 stands for 1 */
 };
 
 #define CLI_OPTION(field, name, letter, kind, argument, help)                                      \
 	{name, letter, kind, offsetof(struct cli, field), argument, help}
 
-/* Reads options of one table from argv[*at] on. stop: end at the first word that is no option;
- * otherwise such words are collected in c->args. */
+/* Reads options of one table from argv[*at] on and collects other words in c->args. After `words`
+ * such words everything is one: 0 stops at the first and leaves it, SIZE_MAX takes options anywhere. */
 int cli_read_options(struct cli *c, char **argv, size_t *at, const struct cli_option *options,
-		     size_t n, bool stop, struct error *e);
+		     size_t n, size_t words, struct error *e);
 
 void cli_print_options(FILE *out, const struct cli_option *options, size_t n);
 
 extern const struct cli_command cli_create, cli_start, cli_run, cli_state, cli_kill, cli_delete,
-	cli_list, cli_spec, cli_features;
+	cli_list, cli_exec, cli_spec, cli_features;
 
 extern const char cli_version[];

@@ -43,6 +43,7 @@ static struct create_options container_options(const struct cli *c)
 		.config = c->config,
 		.pid_file = c->pid_file,
 		.console_socket = c->console_socket,
+		.console_fd = -1,
 		.pidfd_socket = c->pidfd_socket,
 		.no_pivot = c->no_pivot,
 		.no_new_keyring = c->no_new_keyring,

@@ -25,7 +25,7 @@
 
 static const struct cli_command *const commands[] = {
 	&cli_create, &cli_start, &cli_run,  &cli_state,	   &cli_kill,
-	&cli_delete, &cli_list,	 &cli_spec, &cli_features,
+	&cli_delete, &cli_list,	 &cli_exec, &cli_spec,	   &cli_features,
 };
 
 // clang-format off
@@ -183,7 +183,7 @@ static int main_parse(struct cli *c, const struct cli_command **ret_command, str
 	size_t at = 1;
 
 	*ret_command = NULL;
-	if (cli_read_options(c, c->argv, &at, global_options, n, true, e) < 0)
+	if (cli_read_options(c, c->argv, &at, global_options, n, 0, e) < 0)
 		return -1;
 	if (c->version) {
 		fputs(cli_version, stdout);
@@ -204,7 +204,8 @@ static int main_parse(struct cli *c, const struct cli_command **ret_command, str
 		main_usage_of(stdout, command);
 		return 0;
 	}
-	if (cli_read_options(c, c->argv, &at, command->options, command->n_options, false, e) < 0)
+	if (cli_read_options(c, c->argv, &at, command->options, command->n_options,
+			     command->program ? 1 : SIZE_MAX, e) < 0)
 		return -1;
 	*ret_command = command;
 	return 0;
@@ -235,5 +236,5 @@ int main(int argc, char **argv)
 	return c.status;
 fail:
 	log_failure(&e);
-	return 1;
+	return command && command->failure ? command->failure : 1;
 }

@@ -44,6 +44,14 @@ static int option_set(struct cli *c, const struct cli_option *o, char *value, st
 		*(char **)field = value;
 		return 0;
 	}
+	if (o->kind == CLI_LIST) {
+		struct strings *list = field;
+		size_t cap = list->n; /* copied each time; command lines are short */
+
+		list->v = arena_grow(c->arena, list->v, &cap, list->n + 2, sizeof(char *));
+		list->v[list->n++] = value;
+		return 0;
+	}
 	if (!str_to_u32(value, &number))
 		return err_set(e, ERR_USAGE, "--%s: \"%s\" is not a number", o->name, value);
 	*(unsigned int *)field = number;
@@ -72,7 +80,7 @@ static int option_read(struct cli *c, char **argv, size_t *at, const struct cli_
 }
 
 int cli_read_options(struct cli *c, char **argv, size_t *at, const struct cli_option *options,
-		     size_t n, bool stop, struct error *e)
+		     size_t n, size_t words, struct error *e)
 {
 	bool only_words = false;
 
@@ -80,10 +88,11 @@ int cli_read_options(struct cli *c, char **argv, size_t *at, const struct cli_op
 		char *word = argv[*at];
 
 		if (only_words || word[0] != '-' || word[1] == '\0') {
-			if (stop)
+			if (words == 0)
 				return 0;
 			c->args[c->n_args++] = word;
 			(*at)++;
+			only_words |= c->n_args >= words;
 		} else if (str_eq(word, "--")) {
 			only_words = true;
 			(*at)++;

@@ -19,6 +19,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "security/identity.h"
 #include "sys/sys.h"
 
 enum { OUTPUT_MAX = 400 };
@@ -38,16 +39,13 @@ __attribute__((noreturn)) static void hook_child(const struct oci_hook *h, const
 						 int in_fd, int out_fd)
 {
 	char *no_args[2] = {h->path, NULL}, *no_env[1] = {NULL};
-	sigset_t none;
+	struct error ignored;
 
 	/* Its own group, so that a time-out reaches what it started. */
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
 	umask(022);
-	if (dup2(in_fd, 0) < 0 || dup2(out_fd, 1) < 0 || dup2(out_fd, 2) < 0 ||
+	if (identity_reset_signals(&ignored) < 0 || dup2(in_fd, 0) < 0 || dup2(out_fd, 1) < 0 || dup2(out_fd, 2) < 0 ||
 	    fd_cloexec_from(3) < 0)
 		_exit(126);
 	execve(h->path, h->args.n ? h->args.v : no_args, env && env->n ? env->v : no_env);
@@ -186,12 +184,12 @@ static int hook_run_one(const struct oci_hook *h, const char *state, const struc
 	while (run.output_len && run.output[run.output_len - 1] == '\n')
 		run.output[--run.output_len] = '\0';
 	if (!in_time)
-		return err_set(e, ERR_SYSTEM, "%s: timed out after %lld s", h->path,
+		return err_set(e, ERR_HOOK, "%s: timed out after %lld s", h->path,
 			       (long long)h->timeout.v);
 	if (WIFSIGNALED(status))
-		return err_set(e, ERR_SYSTEM, "%s: killed by signal %d", h->path, WTERMSIG(status));
+		return err_set(e, ERR_HOOK, "%s: killed by signal %d", h->path, WTERMSIG(status));
 	if (WEXITSTATUS(status) != 0)
-		return err_set(e, ERR_SYSTEM, "%s: exit status %d, output: %s", h->path,
+		return err_set(e, ERR_HOOK, "%s: exit status %d, output: %s", h->path,
 			       WEXITSTATUS(status), run.output);
 	return 0;
 }

@@ -26,6 +26,7 @@
 #include "base/str.h"
 #include "base/timing.h"
 #include "init/hooks.h"
+#include "init/listener.h"
 #include "init/program.h"
 #include "init/stage.h"
 #include "oci/oci.h"
@@ -137,6 +138,18 @@ static int init_build_root(struct init *in, struct error *e)
 	return 0;
 }
 
+static int init_open_console(struct init *in, struct error *e)
+{
+	const struct oci_process *process = &in->plan->config->process;
+
+	if (in->console_fd < 0)
+		return 0;
+	if (console_open(in->root.dfd, &process->console_size, in->console_fd, &in->console, e) < 0)
+		return -1;
+	fd_close(&in->console_fd);
+	return console_bind(in->root.dfd, &in->console, e);
+}
+
 static int init_wait_for_runtime_hooks(struct init *in, struct error *e)
 {
 	if (!in->runtime_hooks)
@@ -227,7 +240,7 @@ static int init_set_limits(struct init *in, struct error *e)
 	    identity_set_scheduler(&p->scheduler, e) < 0 ||
 	    identity_set_io_priority(&p->io_priority, e) < 0)
 		return -1;
-	return identity_set_rlimits(&p->rlimits, e);
+	return identity_raise_rlimits(&p->rlimits, e);
 }
 
 static int init_new_keyring(struct init *in, struct error *e)
@@ -298,7 +311,8 @@ static int init_take_identity(struct init *in, struct error *e)
 	const struct oci_process *process = &p->config->process;
 	bool filter_needs_admin = in->seccomp.filter && !process->no_new_privileges;
 
-	if (init_try_cwd(in, false, e) < 0 || init_give_stdio(in, e) < 0 ||
+	if (init_try_cwd(in, false, e) < 0 || console_take(&in->console, e) < 0 ||
+	    init_give_stdio(in, e) < 0 ||
 	    caps_drop_bounding(&p->caps, e) < 0 ||
 	    identity_set_groups(&process->user.additional_gids, init_can_set_groups(in), e) < 0 ||
 	    identity_set_ids(process->user.uid, process->user.gid, e) < 0)
@@ -346,6 +360,8 @@ static const struct step create_steps[] = {
 	{"names", init_set_names},
 	{"loopback", init_raise_loopback},
 	{"build-root", init_build_root},
+	/* Its devpts is there now, and /dev may still be written. */
+	{"console", init_open_console},
 	/* All mounts are there, the host's tree too. */
 	{"runtime-hooks", init_wait_for_runtime_hooks},
 	{"container-hooks", init_run_container_hooks},
@@ -403,51 +419,185 @@ static int init_label(struct init *in, struct error *e)
 	return lsm_set_exec(self_dfd, &in->plan->lsm, e);
 }
 
+static int init_run_start_hooks(struct init *in, const struct strings *env, struct error *e)
+{
+	const struct oci_hook_list *hooks = &in->plan->config->hooks.start_container;
+
+	if (!hooks->n || !in->record)
+		return 0;
+	return hooks_run(hooks, "startContainer", init_state(in, STATUS_CREATED), env, e);
+}
+
 /* The end: after the filter nothing but execve and, if that fails, the report. */
 static int init_execute(struct init *in, int start_fd, struct error *e)
 {
 	const struct oci_process *process = &in->plan->config->process;
-	const struct oci_hook_list *hooks = &in->plan->config->hooks.start_container;
 	struct strings env = program_env(process, in->arena);
+	struct listener_page *page = NULL;
 	int listener_fd = -1;
 	char *path;
 
-	if (hooks->n &&
-	    hooks_run(hooks, "startContainer", init_state(in, STATUS_CREATED), &env, e) < 0)
-		return -1;
-	if (program_find(process->args.v[0], &env, in->arena, &path, e) < 0 ||
+	if (init_run_start_hooks(in, &env, e) < 0 ||
+	    program_find(process->args.v[0], &env, in->arena, &path, e) < 0 ||
 	    init_label(in, e) < 0 || init_keep_fds(in, e) < 0 || identity_reset_signals(e) < 0)
 		return -1;
 	log_close();
+	if (in->seccomp.notify && !(page = listener_offer(start_fd, e)))
+		return -1;
 	if (stage_say(start_fd, STAGE_EXECUTING, e) < 0)
+		return -1;
+	if (identity_set_rlimits(&in->plan->rlimits, e) < 0)
 		return -1;
 	if (seccomp_program_load(&in->seccomp, &listener_fd, e) < 0)
 		return -1;
+	if (page && listener_hand_over(page, listener_fd) < 0)
+		return err_set(e, ERR_SYSTEM, "linux.seccomp: nobody took the listener");
 	execve(path, process->args.v, env.v);
 	return program_exec_failed(path, errno, e);
+}
+
+/* Runs a table of steps; the first failure is reported to the other side and is the end. */
+static void init_run_steps(struct init *in, const struct step *steps, size_t n)
+{
+	struct error e = {0};
+	size_t i;
+
+	in->proc_dfd = -1;
+	in->root.dfd = in->root.null_fd = -1;
+	in->console.slave_fd = -1;
+	for (i = 0; i < n; i++) {
+		if (steps[i].run(in, &e) < 0) {
+			stage_fail(in->stage_fd, &e);
+			_exit(1);
+		}
+		timing_mark(steps[i].name);
+	}
+}
+
+__attribute__((noreturn)) static void init_execute_or_die(struct init *in, int report_fd)
+{
+	struct error e = {0};
+
+	if (init_execute(in, report_fd, &e) < 0)
+		stage_fail(report_fd, &e);
+	_exit(e.class == ERR_NO_PROGRAM ? 127 : e.class == ERR_NO_EXEC ? 126 : 1);
 }
 
 void init_main(void *context)
 {
 	struct init *in = context;
-	struct error e = {0};
 	int start_fd;
-	size_t i;
 
-	in->proc_dfd = -1;
-	in->root.dfd = in->root.null_fd = -1;
 	timing_mark("init: born");
-	for (i = 0; i < ARRAY_SIZE(create_steps); i++) {
-		if (create_steps[i].run(in, &e) < 0) {
-			stage_fail(in->stage_fd, &e);
-			_exit(1);
-		}
-		timing_mark(create_steps[i].name);
-	}
+	init_run_steps(in, create_steps, ARRAY_SIZE(create_steps));
 	fd_close(&in->stage_fd);
 	start_fd = init_await_start(in);
 	timing_mark("init: started");
-	if (init_execute(in, start_fd, &e) < 0)
-		stage_fail(start_fd, &e);
-	_exit(e.class == ERR_NO_PROGRAM ? 127 : e.class == ERR_NO_EXEC ? 126 : 1);
+	init_execute_or_die(in, start_fd);
+}
+
+/* ---- a further process ---- */
+
+/* Before it can be seen from inside: not traceable, and in the container's cgroups, which is what
+ * ends it together with the container. */
+int join_enter(void *context, int sock, struct error *e)
+{
+	struct join *j = context;
+
+	(void)sock;
+	store_close(j->init.store);
+	if (prctl(PR_SET_DUMPABLE, 0) < 0)
+		return err_sys(e, "prctl");
+	if (j->affinity_initial && sched_setaffinity(0, sizeof(cpu_set_t), j->affinity_initial) < 0)
+		return err_sys(e, "process.execCPUAffinity.initial");
+	if (cgroup_join(&j->init.cgroup, e) < 0)
+		return -1;
+	cgroup_handle_close(&j->init.cgroup);
+	if (j->namespaces && setns(j->init_pidfd, j->namespaces) < 0)
+		return err_sys(e, "join the container's namespaces");
+	if (j->root_dfd >= 0 && (fchdir(j->root_dfd) < 0 || chroot(".") < 0 || chdir("/") < 0))
+		return err_sys(e, "enter the container's root");
+	fd_close(&j->root_dfd);
+	fd_close(&j->init_pidfd);
+	return 0;
+}
+
+static int join_detach(struct init *in, struct error *e)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_NAME, "sbxrun:exec") < 0)
+		return err_sys(e, "prctl");
+	if (setsid() < 0)
+		return err_sys(e, "setsid");
+	umask(0);
+	(void)in;
+	return 0;
+}
+
+static int join_schedule(struct init *in, struct error *e)
+{
+	const struct join *j = (const struct join *)in;
+
+	if (identity_reset_scheduler(e) < 0)
+		return -1;
+	if (j->affinity_final && sched_setaffinity(0, sizeof(cpu_set_t), j->affinity_final) < 0)
+		return err_sys(e, "process.execCPUAffinity.final");
+	return 0;
+}
+
+static int join_open_console(struct init *in, struct error *e)
+{
+	autoclose int root_dfd = -1;
+
+	if (in->console_fd < 0)
+		return 0;
+	root_dfd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root_dfd < 0)
+		return err_sys(e, "open the container's root");
+	if (console_open(root_dfd, &in->plan->config->process.console_size, in->console_fd,
+			 &in->console, e) < 0)
+		return -1;
+	fd_close(&in->console_fd);
+	return 0;
+}
+
+static int join_write_proc(struct init *in, struct error *e)
+{
+	if (!in->plan->config->process.oom_score_adj.set && !in->plan->lsm.apparmor_profile &&
+	    !in->plan->lsm.selinux_label)
+		return 0;
+	in->proc_dfd = proc_open(e);
+	if (in->proc_dfd < 0)
+		return -1;
+	return init_write_oom_score(in, e);
+}
+
+/* The program outlives whoever called exec. */
+static int join_release(struct init *in, struct error *e)
+{
+	(void)in;
+	return prctl(PR_SET_PDEATHSIG, 0) < 0 ? err_sys(e, "prctl") : 0;
+}
+
+// clang-format off
+static const struct step exec_steps[] = {
+	{"detach", join_detach},
+	{"scheduler", join_schedule},
+	{"root-ids", init_become_root},
+	{"hide", init_hide},
+	{"console", join_open_console},
+	{"proc", join_write_proc},
+	{"limits", init_set_limits},
+	{"keyring", init_new_keyring},
+	{"confine", init_confine},
+	{"release", join_release},
+};
+// clang-format on
+
+void join_main(void *context)
+{
+	struct join *j = context;
+
+	timing_mark("exec: born");
+	init_run_steps(&j->init, exec_steps, ARRAY_SIZE(exec_steps));
+	init_execute_or_die(&j->init, j->init.stage_fd);
 }

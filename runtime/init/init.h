@@ -5,10 +5,12 @@
  */
 #pragma once
 
+#include <sched.h>
 #include <stdbool.h>
 
 #include "base/arena.h"
 #include "cgroup/cgroup.h"
+#include "init/console.h"
 #include "plan/plan.h"
 #include "rootfs/resolve.h"
 #include "rootfs/rootfs.h"
@@ -31,11 +33,30 @@ struct init {
 	unsigned int preserve_fds;
 	int stage_fd;		/* to the parent */
 	int listen_fd;		/* for `start` */
+	int console_fd;		/* gets the terminal's master; -1: no terminal */
 	/* Init's own. */
 	struct rootfs root;
+	struct console console;
 	int proc_dfd;
 	bool cwd_is_set;
 };
 
 /* Context is a struct init. Never returns. */
 __attribute__((noreturn)) void init_main(void *context);
+
+/* ---- a further process (exec) ---- */
+
+struct join {
+	struct init init;      /* what both kinds of process have in common; first */
+	int init_pidfd;	       /* the container's init */
+	int namespaces;	       /* CLONE_NEW* of those to join */
+	int root_dfd;	       /* its root where that isn't the root of its mount namespace, or -1 */
+	cpu_set_t *affinity_initial; /* NULL: none */
+	cpu_set_t *affinity_final;
+};
+
+/* For the launcher: into the cgroups and namespaces. Context is a struct join. */
+int join_enter(void *context, int sock, struct error *e);
+
+/* For the process born there. Never returns. */
+__attribute__((noreturn)) void join_main(void *context);

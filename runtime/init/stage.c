@@ -7,7 +7,7 @@
 static const char *stage_name(enum stage stage)
 {
 	static const char *const names[] = {"mounted", "hooks-run", "ready",  "committed",
-					    "start",   "executing", "failed"};
+					    "start",   "executing", "failed", "listener"};
 
 	return names[stage - STAGE_MOUNTED];
 }

@@ -28,6 +28,7 @@ enum stage {
 	STAGE_START,	 /* start → init: go */
 	STAGE_EXECUTING, /* init → start: the next call is execve; end of file then means done */
 	STAGE_FAILED,	 /* with an error */
+	STAGE_LISTENER,	 /* init → start: a page (init/listener.h) */
 };
 
 /* Says a stage, or -1 with the error that the peer is gone. */

@@ -25,6 +25,7 @@
 #include "sys/msg.h"
 #include "sys/proc.h"
 #include "sys/sys.h"
+#include "sys/unix.h"
 
 static void create_log_notes(const struct strings *notes)
 {
@@ -59,10 +60,18 @@ static int create_record(const struct plan *p, struct arena *a, struct record *r
 		.root_on_host = p->attach_on_host,
 		.root_mount_id = p->attach_on_host ? sys_mount_id(p->rootfs) : 0,
 		.cgroups = {.n = dirs.n, .v = dirs.v},
+		.listener_path = c->linux_.seccomp.listener_path,
+		.listener_metadata = c->linux_.seccomp.listener_metadata,
 		.hooks = {.poststart = c->hooks.poststart, .poststop = c->hooks.poststop},
 		.annotations = c->annotations,
 	};
 	return 0;
+}
+
+/* Before the record says that these are ours to kill and remove. */
+static int create_check_cgroups(const struct record *r, struct error *e)
+{
+	return cgroup_check_unused(&(struct cgroup_dirs){.n = r->cgroups.n, .v = r->cgroups.v}, e);
 }
 
 /* Mounts that map ids: only the parent may ask for that. */
@@ -118,44 +127,26 @@ static int create_run_hooks(const struct plan *p, struct created *c, struct aren
 	return hooks_run(&h->create_runtime, "createRuntime", b.data, NULL, e);
 }
 
-/* Where unnamed files can't be had: under another name first. */
-static int create_rename_pid_file(const char *file, const char *digits, struct arena *a)
+/* Who gets the terminal's other end: the caller's socket, or the foreground run that we serve. */
+static int create_open_console(const struct plan *p, const struct create_options *o,
+			       struct init *in, struct error *e)
 {
-	const char *slash = strrchr(file, '/');
-	int dir = slash ? (int)(slash - file) + 1 : 0;
-	char *other = arena_printf(a, "%.*s.%s.%d", dir, file, file + dir, getpid());
-	autoclose int fd = open(other, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	bool terminal = p->config->process.set && p->config->process.terminal;
 
-	if (fd < 0)
-		return -1;
-	if (fd_write_all(fd, digits, strlen(digits)) == 0 && rename(other, file) == 0)
+	if (!terminal && o->console_socket)
+		return err_set(e, ERR_USAGE, "--console-socket: the config has no process.terminal");
+	if (!terminal)
 		return 0;
-	unlink(other);
-	return -1;
-}
-
-/* Digits alone; whoever waits for the file reads it whole. It has no name until it is complete, so
- * that being killed here leaves nothing. */
-static int create_write_pid_file(const char *file, pid_t pid, struct arena *a, struct error *e)
-{
-	const char *slash = strrchr(file, '/');
-	char *dir = slash ? arena_strndup(a, file, (size_t)(slash - file) + 1) : arena_strdup(a, ".");
-	char *digits = arena_printf(a, "%d", pid);
-	autoclose int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644);
-	char own[64];
-
-	snprintf(own, sizeof(own), "/proc/self/fd/%d", fd);
-	if (fd < 0 || fd_write_all(fd, digits, strlen(digits)) < 0)
-		return create_rename_pid_file(file, digits, a) < 0 ?
-			       err_sys(e, "--pid-file: write %s", file) :
-			       0;
-	if (linkat(AT_FDCWD, own, AT_FDCWD, file, AT_SYMLINK_FOLLOW) == 0)
+	if (o->console_fd >= 0) {
+		in->console_fd = o->console_fd;
 		return 0;
-	/* An old one stands in the way. */
-	if (errno == EEXIST && unlink(file) == 0 &&
-	    linkat(AT_FDCWD, own, AT_FDCWD, file, AT_SYMLINK_FOLLOW) == 0)
-		return 0;
-	return err_sys(e, "--pid-file: write %s", file);
+	}
+	if (!o->console_socket)
+		return err_set(e, ERR_USAGE,
+			       "process.terminal: cannot allocate tty if sbxrun will detach without "
+			       "--console-socket");
+	in->console_fd = unix_connect(o->console_socket, e);
+	return in->console_fd < 0 ? err_wrap(e, "--console-socket") : 0;
 }
 
 /* The parent's side of the stages. */
@@ -176,7 +167,9 @@ static int create_attend(const struct plan *p, const struct create_options *o, s
 	c->record.committed = true;
 	if (create_remember_init(c, a, e) < 0)
 		return -1;
-	if (o->pid_file && create_write_pid_file(o->pid_file, c->pid, a, e) < 0)
+	if (o->pid_file && life_write_pid_file(o->pid_file, c->pid, a, e) < 0)
+		return -1;
+	if (o->pidfd_socket && life_send_pidfd(o->pidfd_socket, c->pidfd, e) < 0)
 		return -1;
 	if (stage_say(sock, STAGE_COMMITTED, e) < 0)
 		return -1;
@@ -208,8 +201,11 @@ static int create_spawn(const struct plan *p, const struct create_options *o, st
 	struct spawn spawn = {.plan = p, .main = init_main, .context = in, .unified_dfd = -1};
 	int socks[2], result;
 
-	if (!p->cgroup.skipped_reason && cgroup_make(&p->cgroup, &in->cgroup, e) < 0)
+	if (!p->cgroup.skipped_reason && cgroup_make(&p->cgroup, &in->cgroup, e) < 0) {
+		/* It has removed what it made; what is there now is somebody else's. */
+		c->record.cgroups.n = 0;
 		return -1;
+	}
 	if (in->cgroup.warning[0])
 		log_warn("%s", in->cgroup.warning);
 	timing_mark("cgroups made");
@@ -226,6 +222,8 @@ static int create_spawn(const struct plan *p, const struct create_options *o, st
 	fd_close(&in->listen_fd);
 	cgroup_handle_close(&in->cgroup);
 	sources_close(p, &in->sources);
+	if (in->console_fd != o->console_fd)
+		fd_close(&in->console_fd);
 	result = c->pid < 0 ? -1 : create_attend(p, o, in, socks[0], c, a, e);
 	fd_close(&socks[0]);
 	return result;
@@ -242,7 +240,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	size_t len;
 	char *text;
 
-	if (store_check_id(o->id, e) < 0 || life_probe_host(a, &facts, e) < 0)
+	if (store_check_id(o->id, e) < 0 || life_probe_host(true, a, &facts, e) < 0)
 		return -1;
 	timing_mark("host probed");
 	if (life_plan(o, &facts, a, &text, &len, p, e) < 0)
@@ -258,12 +256,13 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 		.sources = sources_none(p, a),
 		.cgroup = CGROUP_HANDLE_NONE,
 		.listen_fd = -1,
+		.console_fd = -1,
 		.no_new_keyring = o->no_new_keyring,
 		.preserve_fds = o->preserve_fds,
 		.runtime_hooks = p->config->hooks.prestart.n || p->config->hooks.create_runtime.n,
 	};
-	if (p->config->process.terminal)
-		return err_set(e, ERR_CONFIG, "process.terminal: not supported by this version of sbxrun");
+	if (create_open_console(p, o, in, e) < 0)
+		return -1;
 	if (seccomp_program_build(&p->config->linux_.seccomp, a, &in->seccomp, &notes, e) < 0)
 		return -1;
 	create_log_notes(&notes);
@@ -272,6 +271,11 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 		return -1;
 	in->record = &c.record;
 	in->store = &c.store;
+	if (create_check_cgroups(&c.record, e) < 0) {
+		c.record.cgroups.n = 0;
+		create_roll_back(&c, a);
+		return -1;
+	}
 	if (store_write(&c.store, &c.record, a, e) < 0 ||
 	    store_put(&c.store, "config.json", text, len, e) < 0 ||
 	    create_spawn(p, o, in, &c, a, e) < 0) {
@@ -279,6 +283,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 		return -1;
 	}
 	timing_mark("created");
+	c.terminal_is_ours = p->config->process.terminal && !o->console_socket;
 	*ret = c;
 	return 0;
 }

@@ -67,12 +67,12 @@ int life_destroy(struct store *s, const struct record *r, int pidfd, struct aren
 	struct error other;
 	int result = 0;
 
-	/* The cgroups first: a frozen init would not die. */
-	if (cgroup_kill(&dirs, e) < 0)
+	/* A frozen init would not die. */
+	if (pidfd >= 0 && cgroup_is_frozen(&dirs) && cgroup_freeze(&dirs, false, e) < 0)
 		result = -1;
 	if (destroy_kill_init(pidfd, r->id, result < 0 ? &other : e) < 0)
 		result = -1;
-	if (cgroup_remove(&dirs, result < 0 ? &other : e) < 0)
+	if (cgroup_destroy(&dirs, result < 0 ? &other : e) < 0)
 		result = -1;
 	if (destroy_unmount_root(r, result < 0 ? &other : e) < 0)
 		result = -1;

@@ -31,7 +31,7 @@ static int host_check_kernel(struct error *e)
 		       KERNEL_MINOR, u.release);
 }
 
-int life_probe_host(struct arena *a, struct host_facts *ret, struct error *e)
+int life_probe_host(bool cgroups, struct arena *a, struct host_facts *ret, struct error *e)
 {
 	struct host_facts f = {
 		.uid = geteuid(),
@@ -39,7 +39,7 @@ int life_probe_host(struct arena *a, struct host_facts *ret, struct error *e)
 		.has_time_ns = access("/proc/self/ns/time", F_OK) == 0,
 	};
 
-	if (host_check_kernel(e) < 0 || cgroup_host_probe(a, &f.cgroup, e) < 0 ||
+	if (host_check_kernel(e) < 0 || (cgroups && cgroup_host_probe(a, &f.cgroup, e) < 0) ||
 	    caps_probe_host(false, &f.caps, e) < 0 || caps_probe_host(true, &f.caps_userns, e) < 0)
 		return -1;
 	f.privileged = (f.caps.available & CAPS_BIT(CAP_SYS_ADMIN)) != 0;

@@ -1,10 +1,29 @@
+/*
+ * Signals. SIGKILL must end what it is sent to: without a pid namespace of its own a container's
+ * processes outlive its init, and in the v1 freezer they wait for the thaw to die.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <sys/pidfd.h>
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "cgroup/cgroup.h"
 #include "life/life.h"
+
+static int kill_all(const struct cgroup_dirs *dirs, int sig, struct error *e)
+{
+	return sig == SIGKILL ? cgroup_kill(dirs, e) : cgroup_signal(dirs, sig, e);
+}
+
+/* The signal has been sent: that the thaw fails is a note, and `delete --force` will still do. */
+static void kill_thaw(const struct cgroup_dirs *dirs)
+{
+	struct error why;
+
+	if (cgroup_is_frozen(dirs) && cgroup_freeze(dirs, false, &why) < 0)
+		log_warn("%s", why.text);
+}
 
 int life_kill(const char *root, const char *id, int sig, bool all, struct arena *a,
 	      struct error *e)
@@ -14,26 +33,21 @@ int life_kill(const char *root, const char *id, int sig, bool all, struct arena 
 	struct cgroup_dirs dirs;
 	enum status status;
 	struct record r;
-	bool found;
 
-	if (store_check_id(id, e) < 0 || store_open(root, id, false, &s, e) < 0 ||
-	    store_read(&s, a, &r, &found, e) < 0)
+	if (life_load(root, id, false, a, &s, &r, e) < 0)
 		return -1;
-	if (!found)
-		return err_set(e, ERR_NOT_FOUND, "container \"%s\" does not exist", id);
-	dirs = (struct cgroup_dirs){.n = r.cgroups.n, .v = r.cgroups.v};
+	dirs = life_cgroups(&r);
 	status = store_status(&s, &r, &pidfd);
-	/* Without a pid namespace of its own, its processes outlive its init. */
-	if (all || (sig == SIGKILL && !r.own_pid_ns)) {
-		if (sig == SIGKILL ? cgroup_kill(&dirs, e) < 0 : cgroup_signal(&dirs, sig, e) < 0)
-			return -1;
-		if (all || dirs.n)
-			return 0;
-	}
+	if (dirs.n && (all || (sig == SIGKILL && !r.own_pid_ns)))
+		return kill_all(&dirs, sig, e);
 	if (status != STATUS_CREATED && status != STATUS_RUNNING)
-		return err_set(e, ERR_WRONG_STATE, "container not running");
-	if (pidfd_send_signal(pidfd, sig, NULL, 0) < 0)
-		return errno == ESRCH ? err_set(e, ERR_WRONG_STATE, "container not running") :
-					err_sys(e, "signal container \"%s\"", id);
+		return all ? 0 : err_set(e, ERR_WRONG_STATE, "container not running");
+	if (pidfd_send_signal(pidfd, sig, NULL, 0) < 0) {
+		if (errno != ESRCH)
+			return err_sys(e, "signal container \"%s\"", id);
+		return all ? 0 : err_set(e, ERR_WRONG_STATE, "container not running");
+	}
+	if (sig == SIGKILL)
+		kill_thaw(&dirs);
 	return 0;
 }

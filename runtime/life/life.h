@@ -21,6 +21,7 @@ struct create_options {
 	const char *config; /* NULL: config.json in the bundle */
 	const char *pid_file;
 	const char *console_socket;
+	int console_fd; /* instead of the socket: where the terminal's master goes; -1: none */
 	const char *pidfd_socket;
 	bool no_pivot;
 	bool no_new_keyring;
@@ -33,6 +34,7 @@ struct created {
 	struct record record;
 	pid_t pid;
 	int pidfd;
+	bool terminal_is_ours; /* its master is on its way over create_options.console_fd */
 };
 
 int life_create(const struct create_options *o, struct arena *a, struct created *ret,
@@ -48,6 +50,27 @@ struct run_options {
 /* *ret_status is what the foreground program ended with: its exit code, or 128 + signal. */
 int life_run(const struct run_options *o, struct arena *a, int *ret_status, struct error *e);
 
+struct exec_options {
+	const char *root;
+	const char *id;
+	const char *process_file; /* NULL: the config's process, changed by what follows */
+	const char *cwd;
+	const char *user; /* UID[:GID] */
+	const char *apparmor;
+	const char *label;
+	const char *cgroup; /* below the container's own */
+	const char *pid_file;
+	const char *console_socket;
+	const char *pidfd_socket;
+	struct strings args, env, gids, caps;
+	bool tty;
+	bool no_new_privs;
+	bool ignore_paused;
+	bool detach;
+	unsigned int preserve_fds;
+};
+int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, struct error *e);
+
 int life_state(const char *root, const char *id, struct arena *a, struct buf *b, struct error *e);
 
 int life_kill(const char *root, const char *id, int sig, bool all, struct arena *a,
@@ -59,19 +82,43 @@ enum list_format { LIST_TABLE, LIST_JSON, LIST_QUIET };
 int life_list(const char *root, enum list_format format, struct arena *a, struct buf *b,
 	      struct error *e);
 
+/* Freezes all processes of a container; resume is the way back. */
+int life_pause(const char *root, const char *id, struct arena *a, struct error *e);
+int life_resume(const char *root, const char *id, struct arena *a, struct error *e);
+
 /* ---- shared by the verbs ---- */
 
-int life_probe_host(struct arena *a, struct host_facts *ret, struct error *e);
+/* Opens a container's store and reads its record. *ret_store is the caller's to close. */
+int life_load(const char *root, const char *id, bool lock, struct arena *a, struct store *ret_store,
+	      struct record *ret_record, struct error *e);
+
+/* The record's cgroups, as cgroup/ takes them. */
+struct cgroup_dirs life_cgroups(const struct record *r);
+
+/* store_status(), and whether it is frozen. */
+enum status life_status(const struct store *s, const struct record *r, int *ret_pidfd);
+
+/* cgroups false: without them, for verbs that use those on record. */
+int life_probe_host(bool cgroups, struct arena *a, struct host_facts *ret, struct error *e);
 
 /* Reads a bundle and makes its plan. */
 int life_plan(const struct create_options *o, const struct host_facts *facts, struct arena *a,
 	      char **ret_config_text, size_t *ret_config_len, struct plan *ret_plan,
 	      struct error *e);
 
-/* Starts a created container: tells init, waits until the program runs, runs poststart hooks. On a
- * failed hook the container is destroyed, as the specification demands. */
+/* Starts a created container: tells init, waits until the program runs, runs poststart hooks. After a
+ * failed hook (ERR_HOOK) the caller must destroy the container, as the specification demands. */
 int life_start_created(struct store *s, struct record *r, int pidfd, struct arena *a,
 		       struct error *e);
+
+/* Waits until the program runs. -1 with the reason why it doesn't; the process may still be there. */
+int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, struct arena *a,
+		       struct error *e);
+
+/* Digits alone, whole at once. */
+int life_write_pid_file(const char *file, pid_t pid, struct arena *a, struct error *e);
+
+int life_send_pidfd(const char *path, int pidfd, struct error *e);
 
 /* Kills what is left of a container and removes everything that create made. Goes on after a
  * failure, reports the first. The store is gone afterwards unless something could not be removed. */

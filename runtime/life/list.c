@@ -11,7 +11,7 @@ struct row {
 	pid_t pid;
 };
 
-enum { COLUMNS = 6 };
+enum { COLUMNS = 6, CELL_MIN = 12, CELL_GAP = 3 };
 
 static void list_cells(const struct row *row, struct arena *a, const char *cells[COLUMNS])
 {
@@ -31,7 +31,7 @@ static void list_line(const char *const cells[COLUMNS], const size_t width[COLUM
 	size_t k;
 
 	for (k = 0; k < COLUMNS - 1; k++)
-		buf_str(b, arena_printf(a, "%-*s", (int)width[k] + 3, cells[k]));
+		buf_str(b, arena_printf(a, "%-*s", (int)width[k] + CELL_GAP, cells[k]));
 	buf_str(b, cells[COLUMNS - 1]);
 	buf_char(b, '\n');
 }
@@ -43,7 +43,7 @@ static void list_table(const struct row *rows, size_t n, struct arena *a, struct
 	const char *cells[COLUMNS];
 
 	for (k = 0; k < COLUMNS; k++)
-		width[k] = strlen(titles[k]);
+		width[k] = CELL_MIN - CELL_GAP;
 	for (i = 0; i < n; i++) {
 		list_cells(&rows[i], a, cells);
 		for (k = 0; k < COLUMNS; k++)
@@ -102,7 +102,7 @@ int life_list(const char *root, enum list_format format, struct arena *a, struct
 		}
 		if (!found)
 			continue;
-		row->status = store_status(&s, &row->record, NULL);
+		row->status = life_status(&s, &row->record, NULL);
 		row->pid = row->status == STATUS_STOPPED ? 0 : row->record.pid;
 		n++;
 	}

@@ -1,4 +1,6 @@
 #include <errno.h>
+#include <signal.h>
+#include <sys/pidfd.h>
 
 #include "base/fd.h"
 #include "base/log.h"
@@ -6,31 +8,20 @@
 #include "init/hooks.h"
 #include "init/stage.h"
 #include "life/life.h"
-#include "sys/msg.h"
 
-/* Init says "executing" and then either fails, with a reason, or is gone from the socket: execve has
- * closed it. An end without "executing" is a death. */
-static int start_tell_init(struct store *s, struct error *e)
+static int start_tell_init(struct store *s, const struct record *r, int pidfd, struct arena *a,
+			   struct error *e)
 {
 	autoclose int sock = store_connect(s, e);
-	struct error why;
-	int kind, got;
 
 	if (sock < 0)
 		return -1;
 	/* From here on it counts as started. If we die before init is told, init ends itself. */
 	if (store_forget_start(s) < 0)
 		return err_sys(e, "remove the start socket");
-	if (stage_say(sock, STAGE_START, e) < 0 || stage_await(sock, STAGE_EXECUTING, e) < 0)
+	if (stage_say(sock, STAGE_START, e) < 0)
 		return -1;
-	got = msg_recv(sock, &kind, &why, NULL);
-	if (got < 0)
-		return err_sys(e, "wait for the program to start");
-	if (got > 0) {
-		*e = why;
-		return -1;
-	}
-	return 0;
+	return life_await_program(sock, r->pid, pidfd, r, a, e);
 }
 
 static int start_run_poststart(const struct record *r, struct arena *a, struct error *e)
@@ -46,22 +37,21 @@ static int start_run_poststart(const struct record *r, struct arena *a, struct e
 int life_start_created(struct store *s, struct record *r, int pidfd, struct arena *a,
 		       struct error *e)
 {
-	struct error ignored;
-
-	if (start_tell_init(s, e) < 0)
+	if (start_tell_init(s, r, pidfd, a, e) < 0) {
+		/* It may wait for a seccomp listener that nobody serves. */
+		if (pidfd >= 0)
+			pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
 		return err_wrap(e, "unable to start container process");
+	}
 	timing_mark("program runs");
-	if (start_run_poststart(r, a, e) == 0)
-		return 0;
-	if (life_destroy(s, r, pidfd, a, &ignored) < 0)
-		log_warn("clean-up after the failure: %s", ignored.text);
-	return -1;
+	return start_run_poststart(r, a, e);
 }
 
 int life_start(const char *root, const char *id, struct arena *a, struct error *e)
 {
 	auto_store struct store s = STORE_NONE;
 	autoclose int pidfd = -1;
+	struct error ignored;
 	struct record r;
 	bool found;
 
@@ -70,11 +60,13 @@ int life_start(const char *root, const char *id, struct arena *a, struct error *
 		return -1;
 	if (!found)
 		return err_set(e, ERR_NOT_FOUND, "container \"%s\" does not exist", id);
-	switch (store_status(&s, &r, &pidfd)) {
+	switch (life_status(&s, &r, &pidfd)) {
 	case STATUS_CREATED:
 		break;
 	case STATUS_RUNNING:
 		return err_set(e, ERR_WRONG_STATE, "cannot start an already running container");
+	case STATUS_PAUSED: /* its init could not answer */
+		return err_set(e, ERR_WRONG_STATE, "cannot start a container that is paused");
 	case STATUS_STOPPED:
 	case STATUS_CREATING:
 		return err_set(e, ERR_WRONG_STATE, "cannot start a container that has stopped");
@@ -83,5 +75,10 @@ int life_start(const char *root, const char *id, struct arena *a, struct error *
 		return err_set(e, ERR_CONFIG,
 			       "process: the config of container \"%s\" has none, so it can't be started",
 			       id);
-	return life_start_created(&s, &r, pidfd, a, e);
+	if (life_start_created(&s, &r, pidfd, a, e) == 0)
+		return 0;
+	/* A failed hook is the end of the container; a program that can't run leaves it stopped. */
+	if (e->class == ERR_HOOK && life_destroy(&s, &r, pidfd, a, &ignored) < 0)
+		log_warn("clean-up after the failure: %s", ignored.text);
+	return -1;
 }

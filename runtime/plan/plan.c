@@ -212,3 +212,14 @@ int plan_make(const struct oci_config *c, const char *id, const char *bundle,
 	*ret = p;
 	return 0;
 }
+
+int plan_make_exec(const struct oci_config *c, const char *id, const struct host_facts *facts,
+		   struct arena *a, struct plan *ret, struct error *e)
+{
+	struct plan p = {.config = c, .id = id, .rootless = !facts->privileged};
+
+	if (plan_namespaces(c, facts, &p, e) < 0 || plan_confinement(c, facts, a, &p, e) < 0)
+		return -1;
+	*ret = p;
+	return 0;
+}

@@ -90,5 +90,9 @@ const struct ns_join *plan_join(const struct plan *p, enum oci_ns type);
 int plan_make(const struct oci_config *c, const char *id, const char *bundle,
 	      const struct host_facts *facts, struct arena *a, struct plan *ret, struct error *e);
 
+/* The part of a plan that concerns a further process of a container: who it is and what it may do. */
+int plan_make_exec(const struct oci_config *c, const char *id, const struct host_facts *facts,
+		   struct arena *a, struct plan *ret, struct error *e);
+
 /* The plan as text, for people and for comparison. */
 void plan_print(const struct plan *p, struct buf *b);

@@ -80,9 +80,9 @@ static const char *cap_first_name(uint64_t set)
 	return name ? name : "a capability";
 }
 
-static int caps_read_field(const char *field, const struct strings *names,
-			   const struct cap_host *host, struct arena *a, uint64_t *ret,
-			   struct strings *notes, struct error *e)
+/* The specification: what can't be granted is a warning, and no failure. */
+static uint64_t caps_read_field(const char *field, const struct strings *names,
+				const struct cap_host *host, struct arena *a, struct strings *notes)
 {
 	uint64_t set = 0, bit;
 	size_t i;
@@ -91,22 +91,17 @@ static int caps_read_field(const char *field, const struct strings *names,
 	for (i = 0; i < names->n; i++) {
 		n = oci_cap_number(names->v[i]);
 		bit = n < 0 ? 0 : UINT64_C(1) << n;
-		if (!(bit & host->known)) {
-			plan_note(notes,
-				  arena_printf(a,
-					       "process.capabilities.%s: ignoring %s, which is unknown here",
-					       field, names->v[i]),
-				  a);
+		if (bit & host->known & host->available) {
+			set |= bit;
 			continue;
 		}
-		if (!(bit & host->available))
-			return err_set(e, ERR_HOST,
-				       "process.capabilities.%s: %s can't be given: the runtime itself lacks it",
-				       field, names->v[i]);
-		set |= bit;
+		plan_note(notes,
+			  arena_printf(a, "process.capabilities.%s: ignoring %s, which %s", field,
+				       names->v[i],
+				       bit & host->known ? "the runtime itself lacks" : "is unknown here"),
+			  a);
 	}
-	*ret = set;
-	return 0;
+	return set;
 }
 
 /* The kernel refuses these with a bare EPERM at the end; say it before anything is made. */
@@ -150,8 +145,7 @@ int plan_caps(const struct oci_capabilities *c, const struct cap_host *host, str
 	for (i = 0; c->set && i < ARRAY_SIZE(cap_fields); i++) {
 		names = (const struct strings *)((const char *)c + cap_fields[i].from);
 		set = (uint64_t *)((char *)&sets + cap_fields[i].to);
-		if (caps_read_field(cap_fields[i].name, names, host, a, set, ret_notes, e) < 0)
-			return -1;
+		*set = caps_read_field(cap_fields[i].name, names, host, a, ret_notes);
 	}
 	if (caps_check(&sets, e) < 0)
 		return -1;

@@ -38,7 +38,7 @@ struct cap_host {
 /*
  * The config's sets, as written. An absent `capabilities` means none at all.
  *  - A name that is unknown here or to this kernel is left out and noted.
- *  - A capability that the kernel has but we don't is an error: it can't be given away.
+ *  - A capability that the kernel has but we don't can't be given away: left out and noted too.
  *  - effective beyond permitted, or inheritable beyond bounding, is an error: the kernel refuses it.
  *  - ambient beyond permitted or inheritable is left out and noted: it has no meaning.
  * For a payload of uid 0 the kernel recomputes permitted and effective at execve from bounding and

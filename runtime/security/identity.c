@@ -66,33 +66,42 @@ int identity_set_no_new_privs(struct error *e)
 	return 0;
 }
 
-/* As high as may be without CAP_SYS_RESOURCE: hosts of today give 8 MB, engines ask for no limit. */
-static int rlimit_set_capped(const struct rlimit_plan *r)
+int identity_raise_rlimits(const struct rlimit_plans *limits, struct error *e)
 {
 	struct rlimit now;
+	size_t i;
 
-	if (getrlimit((__rlimit_resource_t)r->resource, &now) < 0)
-		return -1;
-	if (r->hard < now.rlim_max)
+	for (i = 0; i < limits->n; i++) {
+		const struct rlimit_plan *r = &limits->v[i];
+
+		if (getrlimit((__rlimit_resource_t)r->resource, &now) < 0)
+			return err_sys(e, "process.rlimits: read %s", r->name);
+		if (r->hard <= now.rlim_max)
+			continue;
 		now.rlim_max = r->hard;
-	now.rlim_cur = r->soft < now.rlim_max ? r->soft : now.rlim_max;
-	return setrlimit((__rlimit_resource_t)r->resource, &now);
+		if (setrlimit((__rlimit_resource_t)r->resource, &now) < 0 &&
+		    !(errno == EPERM && r->resource == RLIMIT_MEMLOCK))
+			return err_sys(e, "process.rlimits: set %s", r->name);
+	}
+	return 0;
 }
 
 int identity_set_rlimits(const struct rlimit_plans *limits, struct error *e)
 {
-	const struct rlimit_plan *r;
-	struct rlimit want;
+	struct rlimit now;
 	size_t i;
 
 	for (i = 0; i < limits->n; i++) {
-		r = &limits->v[i];
-		want = (struct rlimit){.rlim_cur = r->soft, .rlim_max = r->hard};
-		if (setrlimit((__rlimit_resource_t)r->resource, &want) == 0)
-			continue;
-		if (errno == EPERM && r->resource == RLIMIT_MEMLOCK && rlimit_set_capped(r) == 0)
-			continue;
-		return err_sys(e, "process.rlimits: set %s", r->name);
+		const struct rlimit_plan *r = &limits->v[i];
+		struct rlimit want = {.rlim_cur = r->soft, .rlim_max = r->hard};
+
+		if (r->resource == RLIMIT_MEMLOCK && getrlimit(RLIMIT_MEMLOCK, &now) == 0 &&
+		    now.rlim_max < r->hard) {
+			want.rlim_max = now.rlim_max;
+			want.rlim_cur = r->soft < now.rlim_max ? r->soft : now.rlim_max;
+		}
+		if (setrlimit((__rlimit_resource_t)r->resource, &want) < 0)
+			return err_sys(e, "process.rlimits: set %s", r->name);
 	}
 	return 0;
 }

@@ -30,9 +30,12 @@ void identity_set_umask(const struct opt_u32 *umask);
 
 int identity_set_no_new_privs(struct error *e);
 
-/* Limits of the calling process: late, since they bind our own steps too, and before credentials are
- * dropped, since raising one needs CAP_SYS_RESOURCE. RLIMIT_MEMLOCK that can't be raised is set
- * as high as may be; any other that can't be set is an error that names it. */
+/* Raises hard limits that the config has above the caller's: needs CAP_SYS_RESOURCE, so it comes while
+ * that is still held. What can't be raised is an error that names it, but for RLIMIT_MEMLOCK, which is
+ * best effort: engines ask for no limit, and hosts give 8 MB. */
+int identity_raise_rlimits(const struct rlimit_plans *limits, struct error *e);
+
+/* The limits themselves, as the last thing before execve: our own work must not run into them. */
 int identity_set_rlimits(const struct rlimit_plans *limits, struct error *e);
 
 int identity_set_personality(const struct personality_plan *p, struct error *e);

@@ -33,6 +33,8 @@ static const struct json_row record_rows[] = {
 	F(record, "rootOnHost", BOOL, root_on_host, OMIT),
 	F(record, "rootMountId", U64, root_mount_id, OMIT),
 	N(record, "cgroups", LIST, cgroups, cgroup_dir, CGROUP_MAX, OMIT),
+	F(record, "seccompListener", STR, listener_path, OMIT),
+	F(record, "seccompMetadata", STR, listener_metadata, OMIT),
 	O(record, "hooks", hooks, oci_hooks, OMIT),
 	F(record, "annotations", PAIRS, annotations, OMIT),
 };
@@ -66,7 +68,8 @@ TABLE(state_document);
 
 const char *status_word(enum status s)
 {
-	static const char *const words[] = {"creating", "created", "running", "stopped"};
+	static const char *const words[] = {"creating", "created", "running", "stopped",
+					    "paused"};
 
 	return words[s];
 }
@@ -88,6 +91,16 @@ void record_write_state(const struct record *r, enum status status, pid_t pid, s
 	};
 
 	json_write(b, &state_document_table, &d, indent ? 2 : 0);
+}
+
+void record_write_process_state(const struct record *r, pid_t pid, struct arena *a, struct buf *b)
+{
+	buf_str(b, "{\"ociVersion\":\"" OCI_VERSION_MAX "\",\"fds\":[\"seccompFd\"]");
+	buf_printf(b, ",\"pid\":%d,\"metadata\":", pid);
+	json_write_string(b, r->listener_metadata ? r->listener_metadata : "");
+	buf_str(b, ",\"state\":");
+	record_write_state(r, pid == r->pid ? STATUS_CREATED : STATUS_RUNNING, r->pid, a, b, false);
+	buf_char(b, '}');
 }
 
 char *record_now(struct arena *a)

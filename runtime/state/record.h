@@ -38,18 +38,29 @@ struct record {
 	bool root_on_host; /* the root is mounted in the runtime's own mount namespace … */
 	uint64_t root_mount_id; /* … on top of this mount */
 	LIST(struct cgroup_dir) cgroups;
+	char *listener_path; /* of seccomp notifications, NULL: none */
+	char *listener_metadata;
 	struct oci_hooks hooks; /* those that run after create */
 	struct pairs annotations;
 };
 
 extern const struct json_table record_table;
 
-enum status { STATUS_CREATING, STATUS_CREATED, STATUS_RUNNING, STATUS_STOPPED };
+enum status {
+	STATUS_CREATING,
+	STATUS_CREATED,
+	STATUS_RUNNING,
+	STATUS_STOPPED,
+	STATUS_PAUSED, /* created or running, and frozen: only life_status() looks for that */
+};
 const char *status_word(enum status s);
 
 /* The state that engines and hooks read, as the specification has it. */
 void record_write_state(const struct record *r, enum status status, pid_t pid, struct arena *a,
 			struct buf *b, bool indent);
+
+/* What a seccomp listener is told: the specification's container process state. */
+void record_write_process_state(const struct record *r, pid_t pid, struct arena *a, struct buf *b);
 
 /* The moment as text. */
 char *record_now(struct arena *a);

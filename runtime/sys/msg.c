@@ -20,11 +20,21 @@ union control {
 	struct cmsghdr align;
 };
 
-int msg_pair(int fds[2], struct error *e)
+static int msg_make_pair(int type, int fds[2], struct error *e)
 {
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+	if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, fds) < 0)
 		return err_sys(e, "socketpair");
 	return 0;
+}
+
+int msg_pair(int fds[2], struct error *e)
+{
+	return msg_make_pair(SOCK_SEQPACKET, fds, e);
+}
+
+int msg_stream_pair(int fds[2], struct error *e)
+{
+	return msg_make_pair(SOCK_STREAM, fds, e);
 }
 
 int msg_send(int fd, int kind, const struct error *error, int pass_fd)

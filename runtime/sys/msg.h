@@ -9,6 +9,9 @@
 /* A connected pair, close-on-exec. */
 int msg_pair(int fds[2], struct error *e);
 
+/* The same as a stream, for what is no message of ours. */
+int msg_stream_pair(int fds[2], struct error *e);
+
 /* Sends kind; with error not NULL, that too; with pass_fd >= 0, a copy of it. -1 with errno. */
 int msg_send(int fd, int kind, const struct error *error, int pass_fd);
 

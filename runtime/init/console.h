@@ -1,0 +1,22 @@
+/*
+ * The container's terminal (rule R10): a pair made on its own devpts, whose other end is sent to
+ * whoever asked for it. Trust: the tree is the container's; what is opened is checked to be a devpts.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "oci/config.h"
+
+struct console {
+	int slave_fd; /* -1: no terminal */
+};
+
+/* Opens a pair below root_dfd, sets its size, and sends the master over sock. */
+int console_open(int root_dfd, const struct oci_console_size *size, int sock, struct console *ret,
+		 struct error *e);
+
+/* Binds it to /dev/console. */
+int console_bind(int root_dfd, const struct console *c, struct error *e);
+
+/* Makes it the controlling terminal and standard input, output and error of this session leader. */
+int console_take(struct console *c, struct error *e);

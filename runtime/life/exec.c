@@ -1,0 +1,341 @@
+/*
+ * A further process in a running container: the same confinement as its init, and never more. The
+ * launcher (init/init.c, join_enter) enters cgroups and namespaces; its child becomes the program.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "base/timing.h"
+#include "init/init.h"
+#include "life/foreground.h"
+#include "life/life.h"
+#include "ns/launch.h"
+#include "oci/names.h"
+#include "oci/oci.h"
+#include "security/lsm.h"
+#include "sys/msg.h"
+#include "sys/sys.h"
+#include "sys/unix.h"
+
+enum { DOCUMENT_MAX = 16 << 20 };
+
+static int exec_read_file(int dfd, const char *path, struct arena *a, char **ret, size_t *ret_len,
+			  struct error *e)
+{
+	autoclose int fd = openat(dfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	if (fd < 0)
+		return err_sys(e, "open %s", path);
+	*ret = fd_read_all(fd, DOCUMENT_MAX, a, ret_len);
+	return *ret ? 0 : err_sys(e, "read %s", path);
+}
+
+static void exec_append(struct strings *list, const struct strings *more, struct arena *a)
+{
+	struct strings joined = {.v = arena_array(a, list->n + more->n + 1, char *)};
+	size_t i;
+
+	for (i = 0; i < list->n; i++)
+		joined.v[joined.n++] = list->v[i];
+	for (i = 0; i < more->n; i++)
+		joined.v[joined.n++] = more->v[i];
+	*list = joined;
+}
+
+/* UID[:GID], numbers and nothing else (CVE-2026-30892). */
+static int exec_parse_user(const char *text, struct oci_user *user, struct arena *a, struct error *e)
+{
+	const char *colon = strchr(text, ':');
+	char *uid = colon ? arena_strndup(a, text, (size_t)(colon - text)) : arena_strdup(a, text);
+
+	if (!str_to_u32(uid, &user->uid) || user->uid == UINT32_MAX ||
+	    (colon && (!str_to_u32(colon + 1, &user->gid) || user->gid == UINT32_MAX)))
+		return err_set(e, ERR_USAGE, "--user: %s is not UID[:GID] in numbers",
+			       json_show(text).text);
+	return 0;
+}
+
+static int exec_add_gids(const struct strings *gids, struct oci_user *user, struct arena *a,
+			 struct error *e)
+{
+	struct ids all = {.v = arena_array(a, user->additional_gids.n + gids->n + 1, uint32_t)};
+	size_t i;
+
+	for (i = 0; i < user->additional_gids.n; i++)
+		all.v[all.n++] = user->additional_gids.v[i];
+	for (i = 0; i < gids->n; i++)
+		if (!str_to_u32(gids->v[i], &all.v[all.n++]))
+			return err_set(e, ERR_USAGE, "--additional-gids: %s is not a number",
+				       json_show(gids->v[i]).text);
+	user->additional_gids = all;
+	return 0;
+}
+
+/* The config's process as the command line changes it. */
+static int exec_process_from_options(const struct exec_options *o, struct oci_process *p,
+				     struct arena *a, struct error *e)
+{
+	size_t i;
+
+	if (!o->args.n)
+		return err_set(e, ERR_USAGE, "exec: no program given");
+	p->set = true;
+	p->args = o->args;
+	p->terminal = o->tty;
+	p->console_size.set = false;
+	if (o->cwd)
+		p->cwd = arena_strdup(a, o->cwd);
+	if (!p->cwd)
+		p->cwd = arena_strdup(a, "/");
+	exec_append(&p->env, &o->env, a);
+	if (o->no_new_privs)
+		p->no_new_privileges = true;
+	if (o->apparmor)
+		p->apparmor_profile = arena_strdup(a, o->apparmor);
+	if (o->label)
+		p->selinux_label = arena_strdup(a, o->label);
+	for (i = 0; i < o->caps.n; i++)
+		if (oci_cap_number(o->caps.v[i]) < 0)
+			return err_set(e, ERR_USAGE, "--cap: unknown capability %s",
+				       json_show(o->caps.v[i]).text);
+	exec_append(&p->capabilities.bounding, &o->caps, a);
+	exec_append(&p->capabilities.effective, &o->caps, a);
+	exec_append(&p->capabilities.permitted, &o->caps, a);
+	p->capabilities.set |= o->caps.n > 0;
+	if (o->user && exec_parse_user(o->user, &p->user, a, e) < 0)
+		return -1;
+	return exec_add_gids(&o->gids, &p->user, a, e);
+}
+
+/* A whole process document; what it leaves out is the container's own. */
+static int exec_process_from_file(const struct exec_options *o, struct oci_process *p,
+				  struct arena *a, struct error *e)
+{
+	const struct oci_process container = *p;
+	size_t len;
+	char *text;
+
+	if (exec_read_file(AT_FDCWD, o->process_file, a, &text, &len, e) < 0)
+		return err_wrap(e, "--process");
+	*p = (struct oci_process){0};
+	if (json_read(o->process_file, text, len, &oci_process_table, &json_default_limits, p, a, e) < 0 ||
+	    oci_process_validate(p, "process.", e) < 0)
+		return err_wrap(e, "--process");
+	p->set = true;
+	if (!p->capabilities.set)
+		p->capabilities = container.capabilities;
+	if (!p->rlimits.n)
+		p->rlimits = container.rlimits;
+	if (!p->apparmor_profile)
+		p->apparmor_profile = container.apparmor_profile;
+	if (!p->selinux_label)
+		p->selinux_label = container.selinux_label;
+	if (!p->exec_cpu_affinity.initial && !p->exec_cpu_affinity.final)
+		p->exec_cpu_affinity = container.exec_cpu_affinity;
+	return 0;
+}
+
+static int exec_load(const struct store *s, const struct exec_options *o, struct arena *a,
+		     struct oci_config *c, struct error *e)
+{
+	size_t len;
+	char *text;
+
+	if (exec_read_file(s->dfd, "config.json", a, &text, &len, e) < 0 ||
+	    oci_config_read("config.json", text, len, a, c, e) < 0)
+		return err_wrap(e, "the config of container \"%s\"", o->id);
+	return o->process_file ? exec_process_from_file(o, &c->process, a, e) :
+				 exec_process_from_options(o, &c->process, a, e);
+}
+
+static bool exec_is_in_other_ns(pid_t pid, const char *name)
+{
+	char own[64], other[64];
+	struct stat a, b;
+
+	snprintf(own, sizeof(own), "/proc/self/ns/%s", name);
+	snprintf(other, sizeof(other), "/proc/%d/ns/%s", pid, name);
+	return stat(own, &a) == 0 && stat(other, &b) == 0 && a.st_ino != b.st_ino;
+}
+
+/* "0-3,7" as a set; validated before. */
+static cpu_set_t *exec_cpus(const char *list, struct arena *a)
+{
+	cpu_set_t *set;
+	long from, to;
+	char *end;
+
+	if (!list)
+		return NULL;
+	set = arena_new(a, cpu_set_t);
+	while (*list) {
+		from = to = strtol(list, &end, 10);
+		if (*end == '-')
+			to = strtol(end + 1, &end, 10);
+		for (; from <= to && from < CPU_SETSIZE; from++)
+			CPU_SET((size_t)from, set);
+		list = *end == ',' ? end + 1 : end;
+	}
+	return set;
+}
+
+static int exec_find_namespaces(struct join *j, const struct record *r, const struct plan *p,
+				struct error *e)
+{
+	char path[64];
+	size_t i;
+
+	for (i = 0; i < OCI_NS_COUNT; i++)
+		if (exec_is_in_other_ns(r->pid, oci_ns_names[i].proc))
+			j->namespaces |= oci_ns_names[i].flag;
+	if (p->new_root)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/root", r->pid);
+	j->root_dfd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return j->root_dfd < 0 ? err_sys(e, "open %s", path) : 0;
+}
+
+static int exec_check_status(const struct store *s, const struct record *r,
+			     const struct exec_options *o, int *ret_pidfd, struct error *e)
+{
+	const struct cgroup_dirs dirs = {.n = r->cgroups.n, .v = r->cgroups.v};
+	enum status status = store_status(s, r, ret_pidfd);
+
+	if (status == STATUS_STOPPED || status == STATUS_CREATING)
+		return err_set(e, ERR_WRONG_STATE, "cannot exec in a stopped container: container not running");
+	if (!o->ignore_paused && cgroup_is_frozen(&dirs))
+		return err_set(e, ERR_WRONG_STATE,
+			       "cannot exec in a paused container (use --ignore-paused to override)");
+	return 0;
+}
+
+static int exec_open_console(const struct exec_options *o, bool terminal, int own[2], int *ret_fd,
+			     struct error *e)
+{
+	if (!terminal && o->console_socket)
+		return err_set(e, ERR_USAGE, "--console-socket: the process has no terminal");
+	if (!terminal)
+		return 0;
+	if (o->console_socket) {
+		*ret_fd = unix_connect(o->console_socket, e);
+		return *ret_fd < 0 ? err_wrap(e, "--console-socket") : 0;
+	}
+	if (o->detach)
+		return err_set(e, ERR_USAGE,
+			       "cannot allocate tty if sbxrun will detach without --console-socket");
+	if (msg_stream_pair(own, e) < 0)
+		return -1;
+	*ret_fd = fd_steal(&own[1]);
+	return 0;
+}
+
+static int exec_hand_over(const struct exec_options *o, pid_t pid, int pidfd, struct arena *a,
+			  struct error *e)
+{
+	if (o->pid_file && life_write_pid_file(o->pid_file, pid, a, e) < 0)
+		return -1;
+	if (o->pidfd_socket)
+		return life_send_pidfd(o->pidfd_socket, pidfd, e);
+	return 0;
+}
+
+static int exec_start(const struct exec_options *o, const struct record *r, struct join *j,
+		      int own_console, struct foreground *f, struct arena *a, int *ret_status,
+		      struct error *e)
+{
+	struct launch l = {.context = j, .enter = join_enter, .main = join_main,
+			   .unified_dfd = j->init.cgroup.unified_dfd};
+	autoclose int pidfd = -1;
+	int socks[2], status, result;
+	pid_t pid;
+
+	if (msg_pair(socks, e) < 0)
+		return -1;
+	j->init.stage_fd = socks[1];
+	pid = launch(&l, &pidfd, e);
+	timing_mark("process cloned");
+	fd_close(&socks[1]);
+	cgroup_handle_close(&j->init.cgroup);
+	fd_close(&j->init.console_fd);
+	result = pid < 0 ? -1 : life_await_program(socks[0], pid, pidfd, r, a, e);
+	fd_close(&socks[0]);
+	if (result == 0 && own_console >= 0)
+		result = foreground_open_terminal(f, own_console, e);
+	if (result == 0)
+		result = exec_hand_over(o, pid, pidfd, a, e);
+	timing_mark("program runs");
+	if (result < 0 && pid > 0) {
+		kill(pid, SIGKILL);
+		while (waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
+			;
+	}
+	if (result == 0 && !o->detach)
+		*ret_status = foreground_wait(f, pid, pidfd);
+	return result;
+}
+
+int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, struct error *e)
+{
+	auto_store struct store s = STORE_NONE;
+	struct foreground f = FOREGROUND_NONE;
+	struct strings notes = {0};
+	struct host_facts facts;
+	struct oci_config *c = arena_new(a, struct oci_config);
+	struct plan *p = arena_new(a, struct plan);
+	struct join *j = arena_new(a, struct join);
+	int own[2] = {-1, -1}, result;
+	struct record r;
+	bool found;
+
+	*ret_status = 0;
+	*j = (struct join){.root_dfd = -1,
+			   .init_pidfd = -1,
+			   .init = {.plan = p,
+				    .arena = a,
+				    .store = &s,
+				    .cgroup = CGROUP_HANDLE_NONE,
+				    .stage_fd = -1,
+				    .listen_fd = -1,
+				    .console_fd = -1,
+				    .preserve_fds = o->preserve_fds}};
+	if (store_check_id(o->id, e) < 0 || store_open(o->root, o->id, false, &s, e) < 0 ||
+	    store_read(&s, a, &r, &found, e) < 0)
+		return -1;
+	if (!found)
+		return err_set(e, ERR_NOT_FOUND, "container \"%s\" does not exist", o->id);
+	if (exec_check_status(&s, &r, o, &j->init_pidfd, e) < 0 || exec_load(&s, o, a, c, e) < 0 ||
+	    life_probe_host(false, a, &facts, e) < 0)
+		return -1;
+	if (c->process.apparmor_profile || c->process.selinux_label)
+		lsm_probe_host(&facts.lsm);
+	if ((o->apparmor && !facts.lsm.apparmor) || (o->label && !facts.lsm.selinux))
+		return err_set(e, ERR_HOST, "%s: this host does not run %s",
+			       o->apparmor ? "--apparmor" : "--process-label",
+			       o->apparmor ? "AppArmor" : "SELinux");
+	if (plan_make_exec(c, o->id, &facts, a, p, e) < 0 ||
+	    seccomp_program_build(&c->linux_.seccomp, a, &j->init.seccomp, &notes, e) < 0 ||
+	    exec_find_namespaces(j, &r, p, e) < 0 ||
+	    cgroup_open(&(struct cgroup_dirs){.n = r.cgroups.n, .v = r.cgroups.v}, o->cgroup,
+			o->ignore_paused, &j->init.cgroup, e) < 0)
+		return -1;
+	j->affinity_initial = exec_cpus(c->process.exec_cpu_affinity.initial, a);
+	j->affinity_final = exec_cpus(c->process.exec_cpu_affinity.final, a);
+	timing_mark("planned");
+	if (!o->detach && foreground_prepare(&f, e) < 0)
+		return -1;
+	if (exec_open_console(o, c->process.terminal, own, &j->init.console_fd, e) < 0)
+		return -1;
+	result = exec_start(o, &r, j, own[0], &f, a, ret_status, e);
+	fd_close(&own[0]);
+	foreground_close(&f);
+	fd_close(&j->init_pidfd);
+	fd_close(&j->root_dfd);
+	return result < 0 ? err_wrap(e, "exec failed") : 0;
+}

@@ -1,0 +1,211 @@
+/*
+ * One loop: the child's end, signals, and with a terminal the bytes of both directions. Our own
+ * terminal is put back as it was whatever happens but SIGKILL.
+ */
+#include "life/foreground.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/pidfd.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "sys/unix.h"
+
+enum { CHUNK = 16384, CTRL_D = 4, DRAIN_MS = 100 };
+
+/* Bytes on their way from one descriptor to another. */
+struct flow {
+	int from, to; /* -1: ended */
+	size_t at, len;
+	char data[CHUNK];
+};
+
+static bool own_terminal_is_raw;
+static struct termios own_terminal;
+
+int foreground_prepare(struct foreground *f, struct error *e)
+{
+	/* Job control is between our caller and us; the rest is for the program. */
+	static const int ours[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGURG, SIGPIPE};
+	sigset_t set;
+	size_t i;
+
+	sigfillset(&set);
+	for (i = 0; i < ARRAY_SIZE(ours); i++)
+		sigdelset(&set, ours[i]);
+	signal(SIGPIPE, SIG_IGN);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+		return err_sys(e, "block signals");
+	f->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (f->signal_fd < 0)
+		return err_sys(e, "signalfd");
+	return 0;
+}
+
+static void foreground_resize(int master_fd)
+{
+	struct winsize w;
+
+	/* Not a terminal: nothing to pass on. */
+	if (ioctl(STDIN_FILENO, TIOCGWINSZ, &w) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0)
+		ioctl(master_fd, TIOCSWINSZ, &w);
+}
+
+static void foreground_make_raw(void)
+{
+	struct termios raw;
+
+	if (tcgetattr(STDIN_FILENO, &own_terminal) < 0)
+		return;
+	raw = own_terminal;
+	cfmakeraw(&raw);
+	/* The container's terminal leaves "\n" alone (ONLCR is off there), so ours turns it around. */
+	raw.c_oflag |= OPOST | ONLCR;
+	own_terminal_is_raw = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
+}
+
+static void foreground_make_sane(void)
+{
+	if (own_terminal_is_raw)
+		tcsetattr(STDIN_FILENO, TCSADRAIN, &own_terminal);
+	own_terminal_is_raw = false;
+}
+
+int foreground_open_terminal(struct foreground *f, int sock, struct error *e)
+{
+	char name[256];
+
+	f->master_fd = unix_recv_fd(sock, name, sizeof(name));
+	if (f->master_fd < 0)
+		return err_sys(e, "process.terminal: receive the terminal");
+	fcntl(f->master_fd, F_SETFL, O_NONBLOCK | O_RDWR);
+	foreground_resize(f->master_fd);
+	foreground_make_raw();
+	return 0;
+}
+
+static void flow_read(struct flow *w, bool from_stdin)
+{
+	ssize_t n = read(w->from, w->data, sizeof(w->data));
+
+	if (n > 0) {
+		w->at = 0;
+		w->len = (size_t)n;
+	} else if (n == 0 && from_stdin) {
+		/* The end of our input is the end of the program's, as a terminal says it. */
+		w->data[0] = CTRL_D;
+		w->at = 0;
+		w->len = 1;
+		w->from = -1;
+	} else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+		w->from = -1; /* EIO: the last process has closed the terminal */
+	}
+}
+
+static void flow_write(struct flow *w)
+{
+	ssize_t n = write(w->to, w->data + w->at, w->len);
+
+	if (n > 0) {
+		w->at += (size_t)n;
+		w->len -= (size_t)n;
+	} else if (n < 0 && errno != EAGAIN && errno != EINTR) {
+		w->len = 0; /* nobody listens: drop it, and let the program go on */
+	}
+}
+
+static void flow_poll(const struct flow *w, struct pollfd *in, struct pollfd *out)
+{
+	*in = (struct pollfd){.fd = w->len ? -1 : w->from, .events = POLLIN};
+	*out = (struct pollfd){.fd = w->len ? w->to : -1, .events = POLLOUT};
+}
+
+static void foreground_forward(struct foreground *f, int pidfd)
+{
+	struct signalfd_siginfo info;
+
+	while (read(f->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		if (info.ssi_signo == SIGWINCH && f->master_fd >= 0) {
+			foreground_resize(f->master_fd);
+			continue;
+		}
+		/* ESRCH: it ended meanwhile, and poll will say so. */
+		if (pidfd_send_signal(pidfd, (int)info.ssi_signo, NULL, 0) < 0 && errno != ESRCH)
+			log_warn("forward signal %u: %s", info.ssi_signo, err_text(errno));
+	}
+}
+
+/* What the program wrote before it ended is still in the terminal; background processes that hold
+ * it open are not waited for. */
+static void foreground_drain(struct flow *out)
+{
+	struct pollfd p;
+
+	while (out->from >= 0) {
+		if (out->len) {
+			flow_write(out);
+			continue;
+		}
+		p = (struct pollfd){.fd = out->from, .events = POLLIN};
+		if (poll(&p, 1, DRAIN_MS) <= 0)
+			return;
+		flow_read(out, false);
+	}
+	while (out->len)
+		flow_write(out);
+}
+
+void foreground_close(struct foreground *f)
+{
+	foreground_make_sane();
+	fd_close(&f->master_fd);
+	fd_close(&f->signal_fd);
+}
+
+int foreground_wait(struct foreground *f, pid_t pid, int pidfd)
+{
+	bool terminal = f->master_fd >= 0;
+	struct flow in = {.from = terminal ? STDIN_FILENO : -1, .to = f->master_fd};
+	struct flow out = {.from = f->master_fd, .to = STDOUT_FILENO};
+	int status = 0;
+
+	for (;;) {
+		struct pollfd p[6] = {{.fd = pidfd, .events = POLLIN},
+				      {.fd = f->signal_fd, .events = POLLIN}};
+
+		flow_poll(&in, &p[2], &p[3]);
+		flow_poll(&out, &p[4], &p[5]);
+		if (poll(p, 6, -1) < 0)
+			continue;
+		if (p[1].revents)
+			foreground_forward(f, pidfd);
+		if (p[2].revents)
+			flow_read(&in, true);
+		if (p[3].revents)
+			flow_write(&in);
+		if (p[4].revents)
+			flow_read(&out, false);
+		if (p[5].revents)
+			flow_write(&out);
+		if (p[0].revents)
+			break;
+	}
+	while (waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
+		;
+	if (terminal)
+		foreground_drain(&out);
+	foreground_close(f);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}

@@ -1,0 +1,28 @@
+/*
+ * A program in the foreground: its signals, its terminal, its end. Used by run and exec.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/err.h"
+
+struct foreground {
+	int signal_fd;
+	int master_fd; /* of its terminal, or -1 */
+};
+
+#define FOREGROUND_NONE ((struct foreground){.signal_fd = -1, .master_fd = -1})
+
+/* Blocks signals from here on, so that none is lost; they are forwarded by foreground_wait(). */
+int foreground_prepare(struct foreground *f, struct error *e);
+
+/* Takes over the terminal whose master comes over sock: raw mode and size of our own, if we have
+ * one. */
+int foreground_open_terminal(struct foreground *f, int sock, struct error *e);
+
+/* Forwards signals and bytes until pid (our child) has ended; its exit code, or 128 + signal. */
+int foreground_wait(struct foreground *f, pid_t pid, int pidfd);
+
+/* Gives our own terminal back. foreground_wait() has done so. */
+void foreground_close(struct foreground *f);

@@ -1,0 +1,35 @@
+/* What every verb on an existing container begins with: its record, and what it is doing now. */
+#include "base/fd.h"
+#include "cgroup/cgroup.h"
+#include "life/life.h"
+
+int life_load(const char *root, const char *id, bool lock, struct arena *a, struct store *ret_store,
+	      struct record *ret_record, struct error *e)
+{
+	auto_store struct store s = STORE_NONE;
+	bool found;
+
+	if (store_check_id(id, e) < 0 || store_open(root, id, lock, &s, e) < 0 ||
+	    store_read(&s, a, ret_record, &found, e) < 0)
+		return -1;
+	if (!found)
+		return err_set(e, ERR_NOT_FOUND, "container \"%s\" does not exist", id);
+	*ret_store = s;
+	s = STORE_NONE;
+	return 0;
+}
+
+struct cgroup_dirs life_cgroups(const struct record *r)
+{
+	return (struct cgroup_dirs){.n = r->cgroups.n, .v = r->cgroups.v};
+}
+
+enum status life_status(const struct store *s, const struct record *r, int *ret_pidfd)
+{
+	const struct cgroup_dirs dirs = life_cgroups(r);
+	enum status status = store_status(s, r, ret_pidfd);
+
+	if ((status == STATUS_CREATED || status == STATUS_RUNNING) && cgroup_is_frozen(&dirs))
+		return STATUS_PAUSED;
+	return status;
+}

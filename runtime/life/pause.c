@@ -1,0 +1,44 @@
+/*
+ * pause and resume. Nothing is recorded: the kernel's freezer is the one that knows, so that a
+ * container which somebody else froze or thawed is reported as it is.
+ */
+#include "cgroup/cgroup.h"
+#include "life/life.h"
+
+int life_pause(const char *root, const char *id, struct arena *a, struct error *e)
+{
+	auto_store struct store s = STORE_NONE;
+	struct cgroup_dirs dirs;
+	struct record r;
+
+	/* Locked, so that a start is not caught between its two halves. */
+	if (life_load(root, id, true, a, &s, &r, e) < 0)
+		return -1;
+	switch (life_status(&s, &r, NULL)) {
+	case STATUS_CREATED:
+	case STATUS_RUNNING:
+		break;
+	case STATUS_PAUSED:
+		return err_set(e, ERR_WRONG_STATE, "container not running: it is paused already");
+	case STATUS_CREATING:
+	case STATUS_STOPPED:
+		return err_set(e, ERR_WRONG_STATE,
+			       "container not running: only a running or created one can be paused");
+	}
+	dirs = life_cgroups(&r);
+	return cgroup_freeze(&dirs, true, e);
+}
+
+int life_resume(const char *root, const char *id, struct arena *a, struct error *e)
+{
+	auto_store struct store s = STORE_NONE;
+	struct cgroup_dirs dirs;
+	struct record r;
+
+	if (life_load(root, id, true, a, &s, &r, e) < 0)
+		return -1;
+	if (life_status(&s, &r, NULL) != STATUS_PAUSED)
+		return err_set(e, ERR_WRONG_STATE, "container not paused");
+	dirs = life_cgroups(&r);
+	return cgroup_freeze(&dirs, false, e);
+}

@@ -1,0 +1,16 @@
+/* Unix sockets that others gave us a path to, and descriptors sent over them. */
+#pragma once
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+/* A SOCK_STREAM connection. Paths longer than an address holds are reached through their directory. */
+int unix_connect(const char *path, struct error *e);
+
+/* Sends len bytes of text and a copy of each descriptor, in one message. -1 with errno. */
+int unix_send_fds(int sock, const void *text, size_t len, const int *fds, size_t n);
+
+/* Receives one descriptor and up to size bytes of text. -1 with errno; ENODATA: none came. */
+int unix_recv_fd(int sock, void *text, size_t size);

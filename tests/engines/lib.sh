@@ -1,0 +1,129 @@
+# shellcheck shell=bash
+# For smoke.sh: the engine's daemon, and words that read the same for docker and podman.
+#
+#	e ARG…			the engine's command line, with a time limit
+#	box ARG…		`run --rm` with the runtime and no network, kept like `run` of lib/test.sh
+#	up NAME ARG…		a detached container $P-NAME; $C is its name
+#	sh_up NAME CODE ARG…	the same, a shell that runs CODE
+#	get FORMAT [NAME]	from `inspect`, of $C if not said otherwise
+#	pid_in_host [NAME]	the pid of its init
+#	knob CONTROLLER V1-FILE V2-FILE		what a limit's file says, of $C; CONTROLLER and V1-FILE on a machine with v1
+#	on_terminal CMD…	CMD on a terminal that the script on stdin drives (pty.py); kept like `run`
+
+e() {
+	case $ENGINE in
+	docker) timeout -k 2 30 docker "$@" ;;
+	podman) timeout -k 2 30 podman --runtime "$RT" "$@" ;;
+	esac
+}
+
+# The verbs `run` and `create` with what every container here gets; docker is told the runtime here, podman in e().
+with_runtime() {
+	local verb=$1
+	shift
+	[ "$ENGINE" != docker ] || set -- --runtime "$RT" "$@"
+	[[ " $* " == *" --network "* ]] || set -- --network none "$@"
+	set -- "$verb" "$@"
+	e "$@"
+}
+
+box() {
+	run with_runtime run --rm "$@"
+}
+
+up() {
+	C=$P-$1
+	shift
+	with_runtime run -d --name "$C" "$@" >"$T/id" || fail "run -d gave status $?: $(tail -n 1 "$T.log")"
+}
+
+# What `sh_up` runs has its stdout unbuffered and is ended by SIGTERM at once.
+sh_up() {
+	local name=$1 code=$2
+	shift 2
+	up "$name" "$@" "$IMAGE" sh -c "$code"
+}
+
+idle() {
+	sh_up "$1" 'trap "exit 0" TERM; while :; do sleep 0.1; done' "${@:2}"
+}
+
+get() {
+	e inspect -f "$1" "${2:-$C}"
+}
+
+get_is() {
+	[ "$(get "$1")" = "$2" ]
+}
+
+logs_have() {
+	[[ $(e logs "$C" 2>&1) =~ $1 ]]
+}
+
+pid_in_host() {
+	get '{{.State.Pid}}' "$@"
+}
+
+cgroup_path() {
+	local pid=$1 controller=$2 line v1='' v2=''
+	while IFS= read -r line; do
+		case $line in
+		*:*"$controller"*:*) v1=${line#*:*:} ;;
+		0::*) v2=${line#0::} ;;
+		esac
+	done <"/proc/$pid/cgroup"
+	if [ -n "${CGROUP_MOUNTS[$controller]:-}" ]; then
+		echo "${CGROUP_MOUNTS[$controller]}$v1"
+	else
+		echo "${CGROUP_MOUNTS[unified]}$v2"
+	fi
+}
+
+knob() {
+	local dir file=$2
+	dir=$(cgroup_path "$(pid_in_host)" "$1")
+	[ -n "${CGROUP_MOUNTS[$1]:-}" ] || file=$3
+	cat "$dir/$file"
+}
+
+knob_is() {
+	local want=$1
+	shift
+	is "$(knob "$@")" "$want" "$*"
+}
+
+# v1 or v2: which of two values is right here.
+by_view() {
+	if [ "$VIEW" = v2 ]; then
+		echo "$2"
+	else
+		echo "$1"
+	fi
+}
+
+on_terminal() {
+	run "$HERE/pty.py" "$@"
+}
+
+# The daemon, if the engine has one, and an image of the framework's busybox tree.
+engine_up() {
+	local end=$((SECONDS + 30))
+	if [ "$ENGINE" = docker ]; then
+		export DOCKER_HOST=unix:///run/docker.sock
+		dockerd --data-root /var/lib/docker --exec-root /run/docker --pidfile /run/docker.pid -H "$DOCKER_HOST" \
+			--bridge none --iptables=false --ip6tables=false --storage-driver overlay2 >"$ENGINE_LOG" 2>&1 &
+		until docker version >/dev/null 2>&1; do
+			[ "$SECONDS" -lt "$end" ] && kill -0 $! 2>/dev/null || return 1
+			nap
+		done
+	fi
+	tar -C "$SBXT_WORK/template/rootfs" -c . >"$SBXT_WORK/image.tar"
+	e import "$SBXT_WORK/image.tar" "$IMAGE" >>"$ENGINE_LOG" 2>&1
+}
+
+# Called by the framework when a test has ended, before it looks for leaks.
+delete_containers() {
+	local names
+	mapfile -t names < <(e ps -a --filter "name=$P" --format '{{.Names}}')
+	[ "${#names[@]}" = 0 ] || e rm -f "${names[@]}"
+}
