@@ -115,6 +115,25 @@ int fd_cloexec_from(unsigned int first)
 	return close_range(first, ~0U, CLOSE_RANGE_CLOEXEC);
 }
 
+int fd_close_all_but(int first, const int *keep, size_t n)
+{
+	size_t i;
+
+	/* Each round closes up to the lowest that is kept. */
+	for (;;) {
+		int next = -1;
+
+		for (i = 0; i < n; i++)
+			if (keep[i] >= first && (next < 0 || keep[i] < next))
+				next = keep[i];
+		if (next < 0)
+			return close_range((unsigned int)first, ~0U, 0);
+		if (next > first && close_range((unsigned int)first, (unsigned int)next - 1, 0) < 0)
+			return -1;
+		first = next + 1;
+	}
+}
+
 int fd_move_above(int *fd, int min)
 {
 	int moved;

@@ -41,5 +41,8 @@ int fd_write_at(int dfd, const char *path, const char *text);
 /* Makes fds >= first close-on-exec, so that nothing the caller left open passes an exec. */
 int fd_cloexec_from(unsigned int first);
 
+/* Closes every descriptor from first on but those in keep (entries of -1 count for nothing). */
+int fd_close_all_but(int first, const int *keep, size_t n);
+
 /* Moves *fd to a number of at least min (close-on-exec kept). 0 or -1 with errno. */
 int fd_move_above(int *fd, int min);

@@ -78,5 +78,10 @@ int cgroup_remove(const struct cgroup_dirs *d, struct error *e);
 /* Kill and remove in one, for delete: what is empty already costs no more than its rmdirs. */
 int cgroup_destroy(const struct cgroup_dirs *d, struct error *e);
 
-/* Writes the limits of a cgroup_plan_update() plan. warning: size bytes, for the log. */
+/* The first word of a file of the first cgroup that has it: a number, or -1 for "max". false: there is
+ * no such file, or it says something else. */
+bool cgroup_current(const struct cgroup_dirs *d, const char *file, int64_t *ret);
+
+/* Writes the limits of a cgroup_plan_update() plan. When one is refused, those before it are set
+ * back. warning: size bytes, for the log. */
 int cgroup_update(const struct cgroup_plan *p, char *warning, size_t size, struct error *e);

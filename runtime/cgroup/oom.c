@@ -1,7 +1,8 @@
 /*
  * Being told that a container ran out of memory. v1: an eventfd, which the kernel signals at the
- * time and once more when the cgroup is removed. v2: the count of processes killed in memory.events;
- * the count of attempts there ("oom") rises without a kill, too, and is not what callers ask for.
+ * time and once more when the cgroup is removed. v2: the count of processes killed in
+ * memory.events; the count of attempts there ("oom") rises without a kill, too, and is not what
+ * callers ask for.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,9 +27,8 @@ static int oom_open_v1(int dfd, struct cgroup_oom *ret, struct error *e)
 	snprintf(text, sizeof(text), "%d %d", fd, control_fd);
 	if (fd_write_at(dfd, "cgroup.event_control", text) < 0)
 		return err_sys(e, "events: write to cgroup.event_control");
-	*ret = (struct cgroup_oom){.fd = fd_steal(&fd),
-				   .control_fd = fd_steal(&control_fd),
-				   .events = POLLIN};
+	*ret = (struct cgroup_oom){
+		.fd = fd_steal(&fd), .control_fd = fd_steal(&control_fd), .events = POLLIN};
 	return 0;
 }
 

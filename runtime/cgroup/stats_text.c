@@ -1,6 +1,6 @@
 /*
- * The kernel's statistics files as numbers. Pure. Lines that don't have the expected form are passed
- * over: newer kernels add some.
+ * The kernel's statistics files as numbers. Pure. Lines that don't have the expected form are
+ * passed over: newer kernels add some.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -131,32 +131,3 @@ int cgroup_write_parent(const struct cgroup_plan *p, size_t i, int dfd, struct e
 	}
 	return 0;
 }
-
-static int cpuset_update(const struct cgroup_plan *p, int dfd, struct error *e)
-{
-	if (p->cpus && fd_write_at(dfd, "cpuset.cpus", p->cpus) < 0)
-		return err_sys(e, "linux.resources.cpu.cpus: write %s to cpuset.cpus", p->cpus);
-	if (p->mems && fd_write_at(dfd, "cpuset.mems", p->mems) < 0)
-		return err_sys(e, "linux.resources.cpu.mems: write %s to cpuset.mems", p->mems);
-	return 0;
-}
-
-int cgroup_update(const struct cgroup_plan *p, char *warning, size_t size, struct error *e)
-{
-	size_t i;
-
-	*warning = '\0';
-	for (i = 0; i < p->dirs.n; i++) {
-		autoclose int dfd = cgroup_dir_open(&p->dirs.v[i]);
-
-		if (dfd < 0)
-			return err_sys(e, "cgroup %s%s", p->dirs.v[i].mount, p->dirs.v[i].path);
-		if (i == p->cpuset_dir && cpuset_update(p, dfd, e) < 0)
-			return -1;
-		if (cgroup_write_all(p, i, dfd, warning, size, e) < 0)
-			return -1;
-		if (i == p->devices_dir && cgroup_devices_attach(p, dfd, warning, size, e) < 0)
-			return -1;
-	}
-	return 0;
-}

@@ -12,6 +12,11 @@ int cgroup_write_all(const struct cgroup_plan *p, size_t i, int dfd, char *warni
 bool cgroup_write_has_parents(const struct cgroup_plan *p, size_t i);
 int cgroup_write_parent(const struct cgroup_plan *p, size_t i, int dfd, struct error *e);
 
+/* cgroup/update.c, pure: what brings a file back to what it said (old, without the last newline)
+ * after `written` was written to it. NULL: nothing can. */
+const char *cgroup_write_back(const char *file, const char *written, const char *old,
+			      struct arena *a);
+
 /* cgroup/devices.c: attaches the plan's device program to dfd. */
 int cgroup_devices_attach(const struct cgroup_plan *p, int dfd, char *warning, size_t size,
 			  struct error *e);

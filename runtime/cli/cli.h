@@ -33,6 +33,7 @@ struct cli {
 	char *pid_file;
 	char *format;
 	unsigned int preserve_fds;
+	unsigned int listen_fds; /* from the environment, added to preserve_fds */
 	bool no_pivot;
 	bool no_new_keyring;
 	bool no_subreaper;
@@ -55,6 +56,28 @@ struct cli {
 	bool tty;
 	bool no_new_privs;
 	bool ignore_paused;
+	/* update, events */
+	char *resources;
+	char *blkio_weight;
+	char *cpu_period;
+	char *cpu_quota;
+	char *cpu_burst;
+	char *cpu_share;
+	char *cpu_rt_period;
+	char *cpu_rt_runtime;
+	char *cpu_idle;
+	char *cpuset_cpus;
+	char *cpuset_mems;
+	char *kernel_memory;
+	char *kernel_memory_tcp;
+	char *memory;
+	char *memory_reservation;
+	char *memory_swap;
+	char *pids_limit;
+	char *l3_cache_schema;
+	char *mem_bw_schema;
+	char *interval;
+	bool stats;
 	/* the rest */
 	char **args;
 	size_t n_args;
@@ -98,6 +121,7 @@ int cli_read_options(struct cli *c, char **argv, size_t *at, const struct cli_op
 void cli_print_options(FILE *out, const struct cli_option *options, size_t n);
 
 extern const struct cli_command cli_create, cli_start, cli_run, cli_state, cli_kill, cli_delete,
-	cli_list, cli_exec, cli_spec, cli_features;
+	cli_list, cli_exec, cli_spec, cli_features,
+	cli_pause, cli_resume, cli_ps, cli_update, cli_events;
 
 extern const char cli_version[];

@@ -25,7 +25,7 @@
 
 static const struct cli_command *const commands[] = {
 	&cli_create, &cli_start, &cli_run,  &cli_state,	   &cli_kill,
-	&cli_delete, &cli_list,	 &cli_exec, &cli_spec,	   &cli_features,
+	&cli_delete, &cli_list,	 &cli_exec, &cli_pause, &cli_resume, &cli_ps, &cli_update, &cli_events, &cli_spec,	   &cli_features,
 };
 
 // clang-format off
@@ -116,6 +116,20 @@ static int main_check_globals(const struct cli *c, struct error *e)
 static void main_tidy_signals(void)
 {
 	signal(SIGCHLD, SIG_DFL);
+}
+
+/* Socket activation: descriptors that a service manager passed to this very process are meant for
+ * the container's program. */
+static void main_read_activation(struct cli *c)
+{
+	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
+	uint32_t owner, n;
+
+	if (!pid || !fds || !str_to_u32(pid, &owner) || owner != (uint32_t)getpid() ||
+	    !str_to_u32(fds, &n) || n > 1024)
+		return;
+	c->listen_fds = n;
+	c->preserve_fds += n;
 }
 
 /* What the caller left open or closed is not to be trusted (rule R3). Before anything is opened. */
@@ -227,6 +241,8 @@ int main(int argc, char **argv)
 		goto fail;
 	if (!command)
 		return c.status;
+	if (command->enters && !command->program)
+		main_read_activation(&c);
 	if (main_tidy_fds(&c, &e) < 0 || main_check_globals(&c, &e) < 0 || main_open_log(&c, &e) < 0)
 		goto fail;
 	if (!c.root || !*c.root)

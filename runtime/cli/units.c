@@ -48,14 +48,9 @@ static const struct {
 	const char *name;
 	int64_t ns;
 } duration_units[] = {
-	{"ns", 1},
-	{"us", 1000},
-	{"\xc2\xb5s", 1000}, /* micro sign */
-	{"\xce\xbcs", 1000}, /* Greek mu */
-	{"ms", 1000000},
-	{"s", 1000000000},
-	{"m", 60000000000},
-	{"h", 3600000000000},
+	{"ns", 1},	     {"us", 1000},	{"\xc2\xb5s", 1000}, /* micro sign */
+	{"\xce\xbcs", 1000},					     /* Greek mu */
+	{"ms", 1000000},     {"s", 1000000000}, {"m", 60000000000},  {"h", 3600000000000},
 };
 
 static bool duration_unit(const char *s, int64_t *ret_ns, size_t *ret_len)
@@ -130,6 +125,5 @@ bool units_size(const char *s, int64_t *ret)
 		return false;
 	if (*end == ' ')
 		end++;
-	return size_unit(end, &unit) &&
-	       decimal_scaled(s, whole, fraction, fraction_len, unit, ret);
+	return size_unit(end, &unit) && decimal_scaled(s, whole, fraction, fraction_len, unit, ret);
 }

@@ -46,8 +46,9 @@ struct step {
 
 static int init_detach_from_caller(struct init *in, struct error *e)
 {
-	/* The lock on the state lives as long as any copy of its descriptor. */
+	/* The lock on the state lives as long as any copy of its descriptor, and so does a socket. */
 	store_close(in->store);
+	fd_close(&in->parent_fd);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_NAME, "sbxrun:init") < 0)
 		return err_sys(e, "prctl");
 	if (setsid() < 0)
@@ -336,6 +337,16 @@ static int init_confine(struct init *in, struct error *e)
 	return in->plan->config->process.set ? init_take_identity(in, e) : 0;
 }
 
+/* While it waits for `start`, others may look at this process: it holds nothing that they lack. */
+static int init_drop_fds(struct init *in, struct error *e)
+{
+	const int keep[] = {in->stage_fd, in->listen_fd, in->proc_dfd, log_fd()};
+
+	if (fd_close_all_but(3 + (int)in->preserve_fds, keep, ARRAY_SIZE(keep)) < 0)
+		return err_sys(e, "close descriptors");
+	return 0;
+}
+
 static int init_report_ready(struct init *in, struct error *e)
 {
 	if (stage_say(in->stage_fd, STAGE_READY, e) < 0 ||
@@ -375,6 +386,7 @@ static const struct step create_steps[] = {
 	{"keyring", init_new_keyring},
 	/* The last of create: what follows runs with the payload's rights. */
 	{"confine", init_confine},
+	{"drop-fds", init_drop_fds},
 	{"ready", init_report_ready},
 };
 // clang-format on
@@ -432,7 +444,7 @@ static int init_run_start_hooks(struct init *in, const struct strings *env, stru
 static int init_execute(struct init *in, int start_fd, struct error *e)
 {
 	const struct oci_process *process = &in->plan->config->process;
-	struct strings env = program_env(process, in->arena);
+	struct strings env = program_env(process, in->listen_fds, in->arena);
 	struct listener_page *page = NULL;
 	int listener_fd = -1;
 	char *path;
@@ -444,6 +456,9 @@ static int init_execute(struct init *in, int start_fd, struct error *e)
 	log_close();
 	if (in->seccomp.notify && !(page = listener_offer(start_fd, e)))
 		return -1;
+	/* execve makes us traceable before it closes what is close-on-exec (rule R3). */
+	if (fd_close_all_but(3 + (int)in->preserve_fds, &start_fd, 1) < 0)
+		return err_sys(e, "close descriptors");
 	if (stage_say(start_fd, STAGE_EXECUTING, e) < 0)
 		return -1;
 	if (identity_set_rlimits(&in->plan->rlimits, e) < 0)
@@ -503,8 +518,8 @@ void init_main(void *context)
 int join_enter(void *context, int sock, struct error *e)
 {
 	struct join *j = context;
+	const int keep[] = {sock, j->init.stage_fd, j->init.console_fd, log_fd()};
 
-	(void)sock;
 	store_close(j->init.store);
 	if (prctl(PR_SET_DUMPABLE, 0) < 0)
 		return err_sys(e, "prctl");
@@ -517,8 +532,8 @@ int join_enter(void *context, int sock, struct error *e)
 		return err_sys(e, "join the container's namespaces");
 	if (j->root_dfd >= 0 && (fchdir(j->root_dfd) < 0 || chroot(".") < 0 || chdir("/") < 0))
 		return err_sys(e, "enter the container's root");
-	fd_close(&j->root_dfd);
-	fd_close(&j->init_pidfd);
+	if (fd_close_all_but(3 + (int)j->init.preserve_fds, keep, ARRAY_SIZE(keep)) < 0)
+		return err_sys(e, "close descriptors");
 	return 0;
 }
 

@@ -31,7 +31,9 @@ struct init {
 	bool runtime_hooks;	/* the parent has hooks to run once the mounts are there */
 	bool no_new_keyring;
 	unsigned int preserve_fds;
+	unsigned int listen_fds; /* of those preserved, the first, by socket activation */
 	int stage_fd;		/* to the parent */
+	int parent_fd;		/* the parent's end of it: closed at once, or it would never end */
 	int listen_fd;		/* for `start` */
 	int console_fd;		/* gets the terminal's master; -1: no terminal */
 	/* Init's own. */

@@ -216,6 +216,7 @@ static int create_spawn(const struct plan *p, const struct create_options *o, st
 	    msg_pair(socks, e) < 0)
 		return -1;
 	in->stage_fd = socks[1];
+	in->parent_fd = socks[0];
 	c->pid = spawn_init(&spawn, &c->pidfd, e);
 	timing_mark("init cloned");
 	fd_close(&socks[1]);
@@ -259,6 +260,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 		.console_fd = -1,
 		.no_new_keyring = o->no_new_keyring,
 		.preserve_fds = o->preserve_fds,
+		.listen_fds = o->listen_fds,
 		.runtime_hooks = p->config->hooks.prestart.n || p->config->hooks.create_runtime.n,
 	};
 	if (create_open_console(p, o, in, e) < 0)

@@ -259,6 +259,7 @@ static int exec_start(const struct exec_options *o, const struct record *r, stru
 	if (msg_pair(socks, e) < 0)
 		return -1;
 	j->init.stage_fd = socks[1];
+	j->init.parent_fd = socks[0];
 	pid = launch(&l, &pidfd, e);
 	timing_mark("process cloned");
 	fd_close(&socks[1]);
@@ -302,6 +303,7 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 				    .store = &s,
 				    .cgroup = CGROUP_HANDLE_NONE,
 				    .stage_fd = -1,
+				    .parent_fd = -1,
 				    .listen_fd = -1,
 				    .console_fd = -1,
 				    .preserve_fds = o->preserve_fds}};

@@ -25,8 +25,7 @@ static void kill_thaw(const struct cgroup_dirs *dirs)
 		log_warn("%s", why.text);
 }
 
-int life_kill(const char *root, const char *id, int sig, bool all, struct arena *a,
-	      struct error *e)
+int life_kill(const char *root, const char *id, int sig, bool all, struct arena *a, struct error *e)
 {
 	auto_store struct store s = STORE_NONE;
 	autoclose int pidfd = -1;

@@ -26,6 +26,7 @@ struct create_options {
 	bool no_pivot;
 	bool no_new_keyring;
 	unsigned int preserve_fds;
+	unsigned int listen_fds; /* of these, the first: by socket activation */
 };
 
 /* A container that this process made, and whose init is its child. */
@@ -85,6 +86,31 @@ int life_list(const char *root, enum list_format format, struct arena *a, struct
 /* Freezes all processes of a container; resume is the way back. */
 int life_pause(const char *root, const char *id, struct arena *a, struct error *e);
 int life_resume(const char *root, const char *id, struct arena *a, struct error *e);
+
+struct ps_options {
+	const char *root;
+	const char *id;
+	bool json;	   /* an array of pids; otherwise the table of the host's ps … */
+	char *const *args; /* … run with these */
+	size_t n_args;
+};
+int life_ps(const struct ps_options *o, struct arena *a, struct buf *b, struct error *e);
+/* Of what ps has printed the title and the lines of these pids (sorted). text is cut up. */
+int life_ps_filter(char *text, const pid_t *pids, size_t n, struct buf *b, struct error *e);
+
+/* New limits; what is not given stays. All of them or, on failure, none. */
+int life_update(const char *root, const char *id, const struct oci_resources *resources,
+		struct arena *a, struct error *e);
+
+struct events_options {
+	const char *root;
+	const char *id;
+	bool once;	     /* the statistics of now, and no more */
+	int64_t interval_ns; /* above 0 */
+	int out_fd;
+};
+/* Writes events as lines of JSON until the container ends. */
+int life_events(const struct events_options *o, struct arena *a, struct error *e);
 
 /* ---- shared by the verbs ---- */
 

@@ -22,8 +22,9 @@ int life_pause(const char *root, const char *id, struct arena *a, struct error *
 		return err_set(e, ERR_WRONG_STATE, "container not running: it is paused already");
 	case STATUS_CREATING:
 	case STATUS_STOPPED:
-		return err_set(e, ERR_WRONG_STATE,
-			       "container not running: only a running or created one can be paused");
+		return err_set(
+			e, ERR_WRONG_STATE,
+			"container not running: only a running or created one can be paused");
 	}
 	dirs = life_cgroups(&r);
 	return cgroup_freeze(&dirs, true, e);

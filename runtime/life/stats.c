@@ -135,8 +135,8 @@ static void stats_usage(struct buf *b, const char *name, const struct cgroup_usa
 
 static void stats_memory(struct buf *b, const struct cgroup_stats *s)
 {
-	static const char *const events[] = {"low", "high", "max", "oom", "oom_kill",
-					     "oom_group_kill"};
+	static const char *const events[] = {"low", "high",	"max",
+					     "oom", "oom_kill", "oom_group_kill"};
 	size_t i;
 
 	object(b, "memory");

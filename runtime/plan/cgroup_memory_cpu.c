@@ -237,7 +237,7 @@ static int cpu_quota(struct cgroup_build *b, size_t dir, const struct oci_cpu *c
 	return 0;
 }
 
-static int cpu_burst_and_idle(struct cgroup_build *b, size_t dir, const struct oci_cpu *c)
+static int cpu_burst(struct cgroup_build *b, size_t dir, const struct oci_cpu *c)
 {
 	bool v2 = cgroup_build_on_v2(b, dir);
 	struct cgroup_write *w;
@@ -252,14 +252,24 @@ static int cpu_burst_and_idle(struct cgroup_build *b, size_t dir, const struct o
 		if (!c->burst.v)
 			w->flags |= CGROUP_OPTIONAL;
 	}
-	if (c->idle.set) {
-		if (c->idle.v != 0 && c->idle.v != 1)
-			return err_set(b->e, ERR_CONFIG,
-				       R "cpu.idle: %" PRId64 " is neither 0 nor 1", c->idle.v);
-		w = cgroup_build_put(b, dir, R "cpu.idle", "cpu.idle", "%" PRId64, c->idle.v);
-		if (!c->idle.v)
-			w->flags |= CGROUP_OPTIONAL;
-	}
+	return 0;
+}
+
+/* While a cgroup is idle the kernel refuses shares: 0 goes before them, 1 after. */
+static int cpu_idle(struct cgroup_build *b, size_t dir, const struct oci_cpu *c, bool first)
+{
+	struct cgroup_write *w;
+
+	if (!c->idle.set)
+		return 0;
+	if (c->idle.v != 0 && c->idle.v != 1)
+		return err_set(b->e, ERR_CONFIG, R "cpu.idle: %" PRId64 " is neither 0 nor 1",
+			       c->idle.v);
+	if (first != (c->idle.v == 0))
+		return 0;
+	w = cgroup_build_put(b, dir, R "cpu.idle", "cpu.idle", "%" PRId64, c->idle.v);
+	if (!c->idle.v)
+		w->flags |= CGROUP_OPTIONAL;
 	return 0;
 }
 
@@ -298,13 +308,19 @@ int cgroup_build_cpu(struct cgroup_build *b, const struct oci_resources *r)
 							     NULL;
 	size_t dir;
 
+	/* 0 is what a new cgroup has, but not what one that is updated must have. */
+	if (!first && (c->burst.set || c->idle.set) && cgroup_build_find(b, "cpu") != CGROUP_NO_DIR)
+		first = R "cpu";
 	if (!first)
 		return 0;
 	if (cgroup_build_need(b, "cpu", first, &dir) < 0)
 		return -1;
+	if (cpu_idle(b, dir, c, true) < 0)
+		return -1;
 	if (asked_u64(c->shares) && cpu_shares(b, dir, c->shares.v) < 0)
 		return -1;
-	if (cpu_quota(b, dir, c) < 0 || cpu_burst_and_idle(b, dir, c) < 0)
+	if (cpu_quota(b, dir, c) < 0 || cpu_burst(b, dir, c) < 0 ||
+	    cpu_idle(b, dir, c, false) < 0)
 		return -1;
 	return cpu_realtime(b, dir, c);
 }

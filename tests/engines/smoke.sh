@@ -286,7 +286,6 @@ update_cpus() {
 }
 
 update_pids() {
-	[ "$ENGINE" = docker ] || skip "podman has no update --pids-limit"
 	idle a --pids-limit 50
 	e update --pids-limit 20 "$C"
 	knob_is 20 pids pids.max pids.max
@@ -295,7 +294,8 @@ update_pids() {
 oom_is_reported() {
 	sh_up a 'tail /dev/zero' --memory 16m --memory-swap 16m
 	is "$(e wait "$C")" 137
-	wait_until 5 get_is '{{.State.OOMKilled}}' true
+	# podman 4.3 doesn't note it on cgroup v1, with runc neither
+	[ "$ENGINE" != docker ] && [ "$VIEW" != v2 ] || wait_until 5 get_is '{{.State.OOMKilled}}' true
 }
 
 # ---- what the process may do ----
@@ -571,6 +571,8 @@ nothing_is_left() {
 		nap
 	done
 }
+
+[ "$ENGINE" = docker ] || unset -f update_pids # podman 4.3 has no such option
 
 PTY_GLOBAL=()
 [ "$ENGINE" != podman ] || PTY_GLOBAL=(--runtime "$RT")

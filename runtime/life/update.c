@@ -1,0 +1,115 @@
+/*
+ * update: new limits for a container, by the same plan as at create. Values that are not given stay
+ * as they are, and so do those that engines send as 0. What v2 keeps in one file but the config in
+ * two fields is completed from the kernel's files first. Device rules are not touched: a list for
+ * create begins with "deny all", which would cut off what is running.
+ */
+#include "base/log.h"
+#include "cgroup/cgroup.h"
+#include "life/life.h"
+#include "oci/oci.h"
+
+#define R "linux.resources."
+
+static bool update_asks(struct opt_i64 v)
+{
+	return v.set && v.v != 0;
+}
+
+/* v2 counts swap alone, so memory and swap together need the limit that is in force. */
+static void update_complete_memory(struct oci_memory *m, const struct cgroup_dirs *d)
+{
+	int64_t limit;
+
+	if (m->swap.set && m->swap.v > 0 && !update_asks(m->limit) &&
+	    cgroup_current(d, "memory.max", &limit) && limit >= 0)
+		m->limit = (struct opt_i64){true, limit};
+}
+
+/* v2 has quota and period in one file, where a period can't be set alone. */
+static void update_complete_cpu(struct oci_cpu *c, const struct cgroup_dirs *d)
+{
+	int64_t quota;
+
+	if (c->period.set && c->period.v && !update_asks(c->quota) &&
+	    cgroup_current(d, "cpu.max", &quota))
+		c->quota = (struct opt_i64){true, quota};
+}
+
+/* checkBeforeUpdate: refuse a limit that would have the kernel kill processes. */
+static int update_check_usage(const struct oci_memory *m, const struct cgroup_dirs *d,
+			      struct error *e)
+{
+	int64_t usage;
+
+	if (!m->check_before_update || !m->limit.set || m->limit.v <= 0)
+		return 0;
+	if (!cgroup_current(d, "memory.usage_in_bytes", &usage) &&
+	    !cgroup_current(d, "memory.current", &usage))
+		return 0;
+	if (m->limit.v < usage)
+		return err_set(
+			e, ERR_CONFIG,
+			R "memory.limit: %lld is below the %lld bytes in use (checkBeforeUpdate)",
+			(long long)m->limit.v, (long long)usage);
+	return 0;
+}
+
+static int update_plan(struct oci_resources *r, const struct cgroup_dirs *dirs, struct arena *a,
+		       struct cgroup_plan *ret, struct error *e)
+{
+	struct cgroup_host host;
+
+	if (r->devices.n) {
+		log_warn(R "devices: update leaves device rules as they are");
+		r->devices.n = 0;
+	}
+	/* Since 1.3 of the specification a limit, but for update engines send it for "not given".
+	 */
+	if (r->pids_limit.set && r->pids_limit.v == 0)
+		r->pids_limit.set = false;
+	update_complete_memory(&r->memory, dirs);
+	update_complete_cpu(&r->cpu, dirs);
+	if (oci_resources_validate(r, R, e) < 0 || update_check_usage(&r->memory, dirs, e) < 0 ||
+	    cgroup_host_probe(a, &host, e) < 0)
+		return -1;
+	return cgroup_plan_update(r, dirs, &host, a, ret, e);
+}
+
+int life_update(const char *root, const char *id, const struct oci_resources *resources,
+		struct arena *a, struct error *e)
+{
+	auto_store struct store s = STORE_NONE;
+	struct oci_resources r = *resources;
+	struct cgroup_plan plan;
+	struct cgroup_dirs dirs;
+	struct record record;
+	char warning[512];
+	size_t i;
+
+	/* Judged first, so that nonsense is refused whatever the container does. */
+	if (oci_resources_validate(&r, R, e) < 0 ||
+	    life_load(root, id, true, a, &s, &record, e) < 0)
+		return -1;
+	switch (store_status(&s, &record, NULL)) {
+	case STATUS_CREATED:
+	case STATUS_RUNNING:
+	case STATUS_PAUSED:
+		break;
+	case STATUS_CREATING:
+	case STATUS_STOPPED:
+		return err_set(e, ERR_WRONG_STATE, "container not running");
+	}
+	dirs = life_cgroups(&record);
+	if (!dirs.n)
+		return err_set(e, ERR_HOST, "update: container \"%s\" has no cgroups", id);
+	if (update_plan(&r, &dirs, a, &plan, e) < 0)
+		return -1;
+	for (i = 0; i < plan.warnings.n; i++)
+		log_warn("%s", plan.warnings.v[i]);
+	if (cgroup_update(&plan, warning, sizeof(warning), e) < 0)
+		return -1;
+	if (*warning)
+		log_warn("%s", warning);
+	return 0;
+}

@@ -1,0 +1,60 @@
+# shellcheck shell=bash disable=SC2154,SC2034
+# For tests of exec, terminals and listeners. Needs lib/test.sh and lib/life.sh.
+
+TOOLS=$TESTS_DIR/tools
+
+# box [FILTER…]: a running container ($ID, $B) whose first process does nothing.
+box() {
+	bundle 'args(["/bin/sleep", "1000"])' "$@"
+	sbx run -d -b "$B" "$ID"
+}
+
+# in_box ARG…: `exec` in $ID, kept like `run`.
+in_box() {
+	run sbx exec "$@"
+}
+
+# exec_refused REGEX ARG…: exec fails by itself and says why; nothing has run.
+exec_refused() {
+	local regex=$1
+	shift
+	run sbx exec "$@"
+	rc_is 255
+	is "$out" ''
+	like "$err" "$regex" "$*"
+}
+
+# The field of a process's status.
+status_field() {
+	local key value
+	while read -r key value; do
+		if [ "$key" = "$2:" ]; then
+			echo "$value"
+			return
+		fi
+	done <"/proc/$1/status"
+}
+
+# at_terminal CMD…: CMD on a terminal of its own, driven by stdin; sets rc, $said and the file "output".
+at_terminal() {
+	rc=0
+	python3 "$TOOLS/terminal.py" output run "$@" >said 2>said.err || rc=$?
+	slurp said said
+	printf '+ %s\nrc=%s\nsaid=%s\n' "$*" "$rc" "$said"
+	cat said.err
+}
+
+# take_terminal SOCKET: in the background; stdin drives it. Afterwards: terminal_is_done.
+take_terminal() {
+	python3 "$TOOLS/terminal.py" output take "$1" >said 2>said.err &
+	TERMINAL=$!
+	wait_until 20 test -S "$1"
+}
+
+terminal_is_done() {
+	rc=0
+	wait "$TERMINAL" || rc=$?
+	slurp said said
+	printf 'rc=%s\nsaid=%s\n' "$rc" "$said"
+	[ "$rc" = 0 ] || fail "the terminal: $(cat said.err)"
+}
