@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2154
 # For smoke.sh: the engine's daemon, and words that read the same for docker and podman.
 #
 #	e ARG…			the engine's command line, with a time limit
@@ -6,7 +7,7 @@
 #	up NAME ARG…		a detached container $P-NAME; $C is its name
 #	sh_up NAME CODE ARG…	the same, a shell that runs CODE
 #	get FORMAT [NAME]	from `inspect`, of $C if not said otherwise
-#	pid_in_host [NAME]	the pid of its init
+#	pid_in_host		the pid of $C's init
 #	knob CONTROLLER V1-FILE V2-FILE		what a limit's file says, of $C; CONTROLLER and V1-FILE on a machine with v1
 #	on_terminal CMD…	CMD on a terminal that the script on stdin drives (pty.py); kept like `run`
 
@@ -61,7 +62,7 @@ logs_have() {
 }
 
 pid_in_host() {
-	get '{{.State.Pid}}' "$@"
+	get '{{.State.Pid}}' "$C"
 }
 
 cgroup_path() {

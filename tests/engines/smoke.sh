@@ -2,9 +2,10 @@
 # The list that an engine ($ENGINE) goes through with a runtime ($RT); engines/run calls it in a place of its own.
 #
 # Every test goes through the engine's command line and looks at what a user would see, or at the kernel's files.
+# shellcheck disable=SC2016,SC2317
 . "${0%/*}/../lib/test.sh"
 HERE=${TESTS_DIR:?}/engines
-# shellcheck source=tests/engines/lib.sh
+# shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$HERE/lib.sh"
 TEST_ID=smoke
 TEST_LIMIT=${ENGINE_TEST_LIMIT:-40}
@@ -105,8 +106,8 @@ exec_stdin() {
 
 exec_detached() {
 	idle a
-	e exec -d "$C" sh -c 'echo done >/tmp/mark'
-	wait_until 10 e exec "$C" grep -q done /tmp/mark
+	e exec -d "$C" sh -c 'echo mark >/tmp/mark'
+	wait_until 10 e exec "$C" grep -q mark /tmp/mark
 }
 
 exec_not_found() {
@@ -228,7 +229,6 @@ start_again() {
 }
 
 pause_unpause() {
-	local procs
 	idle a
 	e pause "$C"
 	is "$(get '{{.State.Status}}')" paused
@@ -295,7 +295,7 @@ oom_is_reported() {
 	sh_up a 'tail /dev/zero' --memory 16m --memory-swap 16m
 	is "$(e wait "$C")" 137
 	# podman 4.3 doesn't note it on cgroup v1, with runc neither
-	[ "$ENGINE" != docker ] && [ "$VIEW" != v2 ] || wait_until 5 get_is '{{.State.OOMKilled}}' true
+	[[ $ENGINE == podman && $VIEW != v2 ]] || wait_until 5 get_is '{{.State.OOMKilled}}' true
 }
 
 # ---- what the process may do ----
@@ -567,7 +567,7 @@ nothing_is_left() {
 	local end=$((SECONDS + 10)) found
 	# What ends a container goes on for a moment after its `rm` has returned.
 	until found=$(_left) && [ -z "$found" ]; do
-		[ "$SECONDS" -lt "$end" ] || fail "$found"
+		[ "$SECONDS" -lt "$end" ] || { echo "$found"; fail "${found%%$'\n'*} and more"; }
 		nap
 	done
 }
