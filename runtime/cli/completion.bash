@@ -69,7 +69,7 @@ __sbxrun_value() {
 	local words
 	case $1 in
 	DIR) mapfile -t COMPREPLY < <(compgen -d -- "$2") && compopt -o filenames 2>/dev/null ;;
-	FILE | PATH) mapfile -t COMPREPLY < <(compgen -f -- "$2") && compopt -o filenames 2>/dev/null ;;
+	FILE | PATH | 'FILE|-') mapfile -t COMPREPLY < <(compgen -f -- "$2") && compopt -o filenames 2>/dev/null ;;
 	ID) case $command in create | run) ;; *) __sbxrun_ids "$2" ;; esac ;; # these two take a new one
 	SIGNAL) __sbxrun_signals "$2" ;;
 	COMMAND) case $command in '' | help) __sbxrun_commands "$2" ;; esac ;; # else a program inside
@@ -78,13 +78,13 @@ __sbxrun_value() {
 	esac
 }
 
-# __sbxrun_words: the line up to the cursor into the caller's `words`, with --x=y in one piece, which
-# readline takes apart.
+# __sbxrun_words: the line up to the cursor into the caller's `words`, with --x=y and 1:2 in one piece,
+# which readline takes apart.
 __sbxrun_words() {
 	local i word
 	for ((i = 0; i <= COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]}
-		if ((${#words[@]})) && [[ ${words[-1]} == -* && ($word == = || ${words[-1]} == *=) ]]; then
+		if ((${#words[@]})) && [[ $word == [=:] || ${words[-1]} == *?[=:] ]]; then
 			words[-1]+=$word
 		else
 			words+=("$word")
