@@ -123,7 +123,7 @@ bool units_size(const char *s, int64_t *ret)
 	end = decimal_span(s, &whole, &fraction, &fraction_len);
 	if (!end)
 		return false;
-	if (*end == ' ')
+	if (*end == ' ' && end[1])
 		end++;
 	return size_unit(end, &unit) && decimal_scaled(s, whole, fraction, fraction_len, unit, ret);
 }
