@@ -146,18 +146,4 @@ no_words_are_refused() {
 	state_is_empty
 }
 
-a_terminal_is_refused_clearly() {
-	bundle '.process.terminal = true'
-	refused 'terminal' sbx create -b "$B" "$ID"
-	nothing_is_left
-	refused 'terminal' sbx run -b "$B" "$ID"
-	nothing_is_left
-}
-
-the_console_size_is_ignored_without_a_terminal() {
-	bundle 'sh("exit 7")' '.process.consoleSize = {height: 10, width: 20}'
-	run sbx run -b "$B" "$ID"
-	rc_is 7
-}
-
 run_tests
