@@ -31,6 +31,18 @@ the_runtimes_own_directories_can_not_be_entered() {
 	done
 }
 
+exec_can_not_enter_them_either() {
+	local n
+	mkdir outside
+	echo secret >outside/canary
+	bundle 'sh("sleep 100")'
+	sbx run -d -b "$B" "$ID"
+	for n in 3 7 8; do
+		run sbx exec --cwd "/proc/self/fd/$n" "$ID" /bin/sh -c 'cat canary; cat ../canary' 3<outside 7<outside 8<outside
+		unlike "$out" secret "$n"
+	done
+}
+
 other_magic_links_can_not_be_entered() {
 	local cwd
 	mkdir outside

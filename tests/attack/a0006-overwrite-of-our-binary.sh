@@ -68,6 +68,29 @@ the_binary_of_a_joining_container_can_not_be_written() {
 	_attack
 }
 
+the_binary_of_an_exec_can_not_be_written() {
+	local attacker BOX_CODE=$ATTACKER before i
+	cp "$SBXRUN" runtime
+	chmod 755 runtime
+	SBXRUN=$T/runtime
+	before=$(md5sum <runtime; stat -c %a runtime)
+	mkdir a
+	# shellcheck disable=SC2016
+	bundle 'sh($code)' "$(all_caps)" 'mount({destination: "/a", source: ($T + "/a"), options: ["bind"]})' writable \
+		'.linux.maskedPaths = [] | .linux.readonlyPaths = []'
+	# What exec is asked to run is the runtime once more, so that it stays longer.
+	printf '#!/proc/self/exe\n' >"$B/rootfs/script"
+	chmod 755 "$B/rootfs/script"
+	sbx run -d -b "$B" "$ID" >attacker.out 2>&1
+	for i in 1 2 3 4 5 6; do
+		run sbx exec "$ID" /script
+	done
+	: >a/go
+	[ ! -e a/found ] || wait_until 20 test -e a/over
+	sbx delete -f "$ID"
+	is "$(md5sum <runtime; stat -c %a runtime)" "$before"
+}
+
 the_binary_can_not_be_written_by_a_container_that_is_the_runtime() {
 	# The image's program is the runtime itself: what it runs from must be as closed as before.
 	local before

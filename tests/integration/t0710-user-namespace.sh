@@ -61,15 +61,20 @@ the_other_namespaces_belong_to_it() {
 	is "$out" $'other\ntmpfs'
 }
 
-flags_of_binds_are_locked() {
-	bundle "$_maps" 'sh("mount -o remount,bind,rw /m && touch /m/x && echo written; umount /m && echo unmounted; :")' \
-		'caps(["CAP_SYS_ADMIN"])' 'mount({destination: "/m", source: ($T + "/src"), options: ["bind", "ro"]})'
-	mkdir src "$B/rootfs/m"
-	chown 100000:200000 src
+flags_that_the_hosts_mount_has_can_not_be_cleared_inside() {
+	mkdir src
+	mount -t tmpfs -o mode=777 tmpfs src
+	mount -o remount,bind,ro,nosuid,nodev src
+	bundle "$_maps" 'sh("mount -o remount,bind,rw,suid,dev /m; touch /m/x && echo written; cat /proc/self/mountinfo")' \
+		'caps(["CAP_SYS_ADMIN"])' 'mount({destination: "/m", source: ($T + "/src"), options: ["rbind"]})'
+	mkdir "$B/rootfs/m"
 	run sbx run -b "$B" "$ID"
+	[ ! -e src/x ] || fail 'the read-only mount was written to'
+	umount src
 	rc_is 0
-	is "$out" ''
-	[ ! -e src/x ] || fail 'the read-only bind was written to'
+	unlike "$out" written
+	read_mountinfo "$out"
+	mount_has /m ro nosuid nodev
 }
 
 a_bundle_below_a_closed_directory_works() {

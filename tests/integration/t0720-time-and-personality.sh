@@ -62,7 +62,7 @@ personality_changes_what_uname_says() {
 	[ "$(uname -m)" = x86_64 ] || skip 'needs x86_64'
 	run_in_box 'uname -m' '.linux.personality = {domain: "LINUX32"}'
 	rc_is 0
-	is "$out" i686
+	is "$out" "$(setarch linux32 uname -m)"
 	run_in_box 'uname -m' '.linux.personality = {domain: "LINUX"}'
 	rc_is 0
 	is "$out" x86_64
