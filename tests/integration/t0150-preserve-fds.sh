@@ -16,10 +16,10 @@ only_those_that_were_asked_for_pass() {
 }
 
 none_pass_by_default() {
-	run_in_box "$LIST" 3<"$0" 4<"$0" 7<"$0"
+	run_in_box "$LIST" 3</dev/zero 4</dev/zero 7</dev/zero
 	is "$out" $'0\n1\n2'
 	bundle "sh(\"$LIST\")"
-	run sbx --log "$T/log" --debug run --preserve-fds=0 -b "$B" "$ID" 3<"$0" 200<"$0"
+	run sbx --log "$T/log" --debug run --preserve-fds=0 -b "$B" "$ID" 3</dev/zero 200</dev/zero
 	is "$out" $'0\n1\n2'
 }
 
@@ -35,14 +35,14 @@ they_are_those_of_create_and_not_of_start() {
 
 one_that_is_not_open_is_refused() {
 	bundle
-	refused 'preserve-fds' sbx create --preserve-fds 2 -b "$B" "$ID" 3<"$0" 4<&-
-	refused 'preserve-fds' sbx run --preserve-fds 1 -b "$B" "$ID" 3<&- 4<"$0"
+	refused 'preserve-fds' sbx create --preserve-fds 2 -b "$B" "$ID" 3</dev/zero 4<&-
+	refused 'preserve-fds' sbx run --preserve-fds 1 -b "$B" "$ID" 3<&- 4</dev/zero
 	state_is_empty
 }
 
 hooks_do_not_get_them() {
 	bundle 'hook("createRuntime"; "/bin/sh"; ["sh", "-c", "exec >" + $T + "/fds; ls /proc/$$/fd; true"])'
-	sbx create --preserve-fds 1 -b "$B" "$ID" 3<"$0" 8<"$0"
+	sbx create --preserve-fds 1 -b "$B" "$ID" 3</dev/zero 8</dev/zero
 	is "$(<fds)" $'0\n1\n2'
 }
 

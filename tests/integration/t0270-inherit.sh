@@ -70,10 +70,10 @@ the_callers_terminal_is_not_the_programs() {
 descriptors_do_not_pass() {
 	local pid
 	bundle writable 'sh("exec >/seen; ls /proc/1/fd; echo end")'
-	sbx create -b "$B" "$ID" 3<"$0" 17</ 255<"$0"
+	sbx create -b "$B" "$ID" 3</dev/zero 17</ 255</dev/zero
 	pid=$(pid_of "$ID")
 	[ ! -e "/proc/$pid/fd/17" ] && [ ! -e "/proc/$pid/fd/255" ] || fail 'init keeps them until then'
-	sbx start "$ID" 3<"$0" 18</
+	sbx start "$ID" 3</dev/zero 18</
 	wait_until 10 grep -q end "$B/rootfs/seen"
 	is "$(<"$B/rootfs/seen")" $'0\n1\n2\nend'
 }

@@ -52,8 +52,8 @@ closed_streams_are_dev_null() {
 
 each_closed_stream_is_dev_null_alone() {
 	bundle writable 'sh("(for n in 0 1 2; do readlink /proc/1/fd/$n; done) >/seen; true")'
-	sbx run -b "$B" "$ID" <"$0" >&- 2>"$T/err-file"
-	is "$(<"$B/rootfs/seen")" "$(realpath "$0")"$'\n/dev/null\n'"$T/err-file"
+	sbx run -b "$B" "$ID" <"$B/config.json" >&- 2>"$T/err-file"
+	is "$(<"$B/rootfs/seen")" "$B/config.json"$'\n/dev/null\n'"$T/err-file"
 }
 
 closed_streams_do_not_mix_with_our_files() {
