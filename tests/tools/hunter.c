@@ -1,0 +1,184 @@
+/*
+ * Runs as a container's first process and hunts processes that join it, as CVE-2016-9962 and
+ * CVE-2019-5736 did: it opens their program for writing, their descriptors, root, directory and
+ * memory, and attaches to them. Statically linked; `hunter idle` is the program that they become.
+ *
+ * What it gets of a process that is not yet a hunter itself is the host's: "GOT what". It ends when
+ * the file "end" is there, and says how many looks it had at a process that was not one yet
+ * ("looked N").
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct stat own;
+static unsigned long looked;
+static FILE *report;
+
+static void got(const char *what, const char *pid, const char *more)
+{
+	fprintf(report, "GOT %s of %s: %s\n", what, pid, more);
+	fflush(report);
+}
+
+static bool is_hunter(const char *pid)
+{
+	char path[512];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%s/exe", pid);
+	return stat(path, &st) == 0 && st.st_dev == own.st_dev && st.st_ino == own.st_ino;
+}
+
+static void hunt_program(const char *pid)
+{
+	char path[512];
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%s/exe", pid);
+	fd = open(path, O_WRONLY);
+	if (fd < 0 && errno == ETXTBSY && !is_hunter(pid))
+		looked++;
+	if (fd < 0)
+		return;
+	if (fstat(fd, &st) == 0 && (st.st_dev != own.st_dev || st.st_ino != own.st_ino))
+		got("program for writing", pid, path);
+	close(fd);
+}
+
+static bool is_here(const char *path, const struct stat *st)
+{
+	struct stat here;
+
+	return path[0] == '/' && stat(path, &here) == 0 && here.st_dev == st->st_dev &&
+	       here.st_ino == st->st_ino;
+}
+
+static void hunt_descriptors(const char *pid)
+{
+	char path[600], target[512];
+	struct dirent *d;
+	struct stat st;
+	ssize_t len;
+	DIR *dir;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
+	dir = opendir(path);
+	if (!dir) {
+		looked += errno == EACCES || errno == EPERM;
+		return;
+	}
+	while ((d = readdir(dir)) != NULL) {
+		if (d->d_name[0] == '.' || atoi(d->d_name) < 3)
+			continue;
+		len = readlinkat(dirfd(dir), d->d_name, target, sizeof(target) - 1);
+		target[len < 0 ? 0 : len] = '\0';
+		fd = openat(dirfd(dir), d->d_name, O_RDONLY | O_NONBLOCK);
+		if (fd < 0)
+			continue;
+		/* The container's own files are found here by their names. */
+		if (fstat(fd, &st) == 0 && !is_here(target, &st))
+			got("descriptor", pid, target);
+		close(fd);
+	}
+	closedir(dir);
+}
+
+/* Whether the directory that the process is in, or that its root is, is another root than ours. */
+static void hunt_places(const char *pid)
+{
+	char path[512];
+	struct stat st, root;
+
+	snprintf(path, sizeof(path), "/proc/%s/root/.", pid);
+	if (stat("/", &root) == 0 && stat(path, &st) == 0 &&
+	    (st.st_dev != root.st_dev || st.st_ino != root.st_ino))
+		got("root", pid, path);
+}
+
+/* The permitted capabilities of a process; all of them if it can't be told. */
+static unsigned long long powers_of(const char *pid)
+{
+	unsigned long long powers = ~0ULL;
+	char path[512], line[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%s/status", pid);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "CapPrm: %llx", &powers) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return powers;
+}
+
+static void hunt_by_trace(const char *text)
+{
+	pid_t pid = atoi(text);
+	char more[64];
+	int status;
+
+	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) < 0)
+		return;
+	ptrace(PTRACE_INTERRUPT, pid, NULL, NULL);
+	if (waitpid(pid, &status, __WALL) == pid && WIFSTOPPED(status)) {
+		if (!is_hunter(text) && (powers_of(text) & ~powers_of("self"))) {
+			snprintf(more, sizeof(more), "capabilities %llx", powers_of(text));
+			got("trace", text, more);
+		}
+		ptrace(PTRACE_DETACH, pid, NULL, NULL);
+	}
+}
+
+static void hunt(const char *pid, unsigned long round)
+{
+	if (is_hunter(pid))
+		return;
+	hunt_program(pid);
+	hunt_descriptors(pid);
+	hunt_places(pid);
+	if (round % 2)
+		hunt_by_trace(pid);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long round;
+	struct dirent *d;
+	DIR *proc;
+
+	if (argc > 1 && strcmp(argv[1], "idle") == 0) {
+		usleep(2000);
+		return 0;
+	}
+	stat("/proc/self/exe", &own);
+	report = fopen("/report", "w");
+	proc = opendir("/proc");
+	if (!report || !proc)
+		return 1;
+	for (round = 0; access("/end", F_OK) < 0; round++) {
+		rewinddir(proc);
+		while ((d = readdir(proc)) != NULL)
+			if (d->d_name[0] >= '0' && d->d_name[0] <= '9' && strcmp(d->d_name, "1") != 0)
+				hunt(d->d_name, round);
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+	}
+	fprintf(report, "looked %lu\nend\n", looked);
+	fclose(report);
+	return 0;
+}
