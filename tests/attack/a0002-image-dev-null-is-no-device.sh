@@ -20,7 +20,7 @@ _run_with_null() {
 
 _bundle_with_mask() {
 	bundle 'sh("cat /etc/secret; stat -c %t:%T /etc/secret; stat -c %t:%T /dev/null; echo written >/dev/null")' "$_no_dev" \
-		'.linux.maskedPaths = ["/etc/secret"] | .linux.readonlyPaths = []' writable "$@"
+		'.linux.maskedPaths = ["/etc/secret"] | .linux.readonlyPaths = []' writable
 }
 
 a_link_to_a_host_file_is_not_followed() {

@@ -49,7 +49,7 @@ a_missing_working_directory_below_a_link() {
 
 a_link_in_a_volume_is_the_attackers_too() {
 	mkdir canary src volume
-	ln -s ../../../../../../../../../../..$T/canary volume/link
+	ln -s "../../../../../../../../../../..$T/canary" volume/link
 	bundle 'sh("true")' 'mount({destination: "/vol", source: ($T + "/volume"), options: ["bind"]})' \
 		'mount({destination: "/vol/link/new", source: ($T + "/src"), options: ["bind"]})' \
 		'.linux.devices = [{path: "/vol/link/null", type: "c", major: 1, minor: 3}]'

@@ -2,6 +2,7 @@
 # Imitates CVE-2019-5736: root in a container, with every capability, opens /proc/N/exe of the runtime that is just joining its pid
 # namespace, and writes to it, at once or when the process has gone on to something else. The runtime is a copy of the binary in the
 # test's own directory. Escape: that copy changes.
+# shellcheck disable=SC2119
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/caps.sh"
 
@@ -36,7 +37,7 @@ while [ ! -e /a/go ]; do sleep 0.05; done
 : >/a/over
 sleep 100'
 
-_attack() {
+the_binary_of_a_joining_container_can_not_be_written() {
 	local attacker pid BOX_CODE=$ATTACKER before
 	cp "$SBXRUN" runtime
 	chmod 755 runtime
@@ -46,11 +47,11 @@ _attack() {
 	chmod 777 a
 	# shellcheck disable=SC2016
 	bundle 'sh($code)' "$(all_caps)" 'mount({destination: "/a", source: ($T + "/a"), options: ["bind"]})' writable \
-		'.linux.maskedPaths = [] | .linux.readonlyPaths = []' "$@"
+		'.linux.maskedPaths = [] | .linux.readonlyPaths = []'
 	attacker=$ID
 	sbx run -d -b "$B" "$ID" >attacker.out 2>&1
 	pid=$(pid_of "$attacker")
-	bundle 'sh("sleep 100")' "ns(\"pid\"; \"/proc/$pid/ns/pid\")" "$@"
+	bundle 'sh("sleep 100")' "ns(\"pid\"; \"/proc/$pid/ns/pid\")"
 	sbx create -b "$B" "$ID"
 	wait_until 20 test -e a/opened
 	is "$(md5sum <runtime; stat -c %a runtime)" "$before" 'while it ran'
@@ -64,12 +65,8 @@ _attack() {
 	is "$(md5sum <runtime; stat -c %a runtime)" "$before" 'in the end'
 }
 
-the_binary_of_a_joining_container_can_not_be_written() {
-	_attack
-}
-
 the_binary_of_an_exec_can_not_be_written() {
-	local attacker BOX_CODE=$ATTACKER before i
+	local BOX_CODE=$ATTACKER before
 	cp "$SBXRUN" runtime
 	chmod 755 runtime
 	SBXRUN=$T/runtime
@@ -82,7 +79,7 @@ the_binary_of_an_exec_can_not_be_written() {
 	printf '#!/proc/self/exe\n' >"$B/rootfs/script"
 	chmod 755 "$B/rootfs/script"
 	sbx run -d -b "$B" "$ID" >attacker.out 2>&1
-	for i in 1 2 3 4 5 6; do
+	for _ in 1 2 3 4 5 6; do
 		run sbx exec "$ID" /script
 	done
 	: >a/go

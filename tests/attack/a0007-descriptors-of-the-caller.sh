@@ -8,6 +8,7 @@ the_program_has_stdio_and_nothing_else() {
 	echo secret >outside/file
 	# The shell's own descriptor of the directory is gone when the loop begins.
 	bundle 'sh("cd /proc/$$/fd; for f in *; do [ ! -L $f ] || echo $f; done")'
+	# shellcheck disable=SC2094
 	run sbx run -b "$B" "$ID" 3<outside 4<outside/file 5>>outside/file 9<> <(:) 200</
 	rc_is 0
 	is "$out" $'0\n1\n2'

@@ -39,12 +39,12 @@ every_hierarchy_is_there_and_shows_the_container_as_its_root() {
 }
 
 a_controller_can_be_found_by_its_name() {
-	local key names=''
-	[ "$VIEW" != v2 ] || names=' .'
+	local key wanted=''
+	[ "$VIEW" != v2 ] || wanted=' .'
 	for key in cpu cpuacct cpuset memory devices freezer blkio pids net_cls; do
-		[ -z "${CGROUP_MOUNTS[$key]:-}" ] || names+=" $key"
+		[ -z "${CGROUP_MOUNTS[$key]:-}" ] || wanted+=" $key"
 	done
-	run_in_box "for c in$names; do ls /sys/fs/cgroup/\$c/cgroup.procs >/dev/null || echo \"no \$c\"; done"
+	run_in_box "for c in$wanted; do ls /sys/fs/cgroup/\$c/cgroup.procs >/dev/null || echo \"no \$c\"; done"
 	rc_is 0
 	is "$out" ''
 }

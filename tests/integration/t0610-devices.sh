@@ -18,8 +18,7 @@ the_default_devices_are_there_with_the_right_numbers() {
 }
 
 the_default_devices_are_there_without_a_mount_on_dev_too() {
-	bundle "sh(\"$(sed 's/"/\\"/g' <<<"$_stat_defaults")\")" '.mounts |= map(select(.destination | startswith("/dev") | not))'
-	run sbx run -b "$B" "$ID"
+	run_in_box "$_stat_defaults" '.mounts |= map(select(.destination | startswith("/dev") | not))'
 	rc_is 0
 	is "$out" "$DEFAULTS"
 }

@@ -119,8 +119,9 @@ _find_disk() {
 	local file
 	DISK=''
 	for file in /sys/block/[!lzr]*/dev /sys/block/*/dev; do
-		[ -z "$DISK" ] && [ -r "$file" ] || continue
-		read -r DISK <"$file"
+		if [ -z "$DISK" ] && [ -r "$file" ]; then
+			read -r DISK <"$file"
+		fi
 	done
 }
 

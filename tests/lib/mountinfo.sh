@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Reads a mount table, as a container has printed it, into arrays whose keys are mount points. The uppermost mount counts.
 
+# shellcheck disable=SC2034
 # read_mountinfo TEXT: sets MOUNT_FLAGS (per-mount), MOUNT_SUPER (of the file system), MOUNT_TYPE, MOUNT_PEERS (shared:1 …),
 # MOUNT_ROOT and MOUNT_COUNT.
 read_mountinfo() {
