@@ -6,7 +6,7 @@
 ids_of_all_allowed_characters_work() {
 	local id
 	bundle 'sh("exit 7")'
-	for id in a 0 _ + .a a. ... "$P-A-Z_0.9+x" "$(printf %0200d 1)"; do
+	for id in 0 _ + ... "$P-A-Z_0.9+x" "$(printf %0200d 1)"; do
 		run sbx run -b "$B" -- "$id"
 		rc_is 7
 	done

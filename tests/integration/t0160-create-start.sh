@@ -185,6 +185,15 @@ a_program_that_is_not_there_fails_the_start_and_ends_init() {
 	nothing_is_left
 }
 
+without_pivot_root_the_root_is_the_containers() {
+	bundle 'sh("cat /mark; ls /; readlink /proc/1/root; true")'
+	echo inside >"$B/rootfs/mark"
+	run sbx run --no-pivot -b "$B" "$ID"
+	rc_is 0
+	is "$out" "inside"$'\n'"$(ls "$B/rootfs")"$'\n/'
+	nothing_is_left
+}
+
 timing_is_written_on_success() {
 	bundle 'sh("exit 0")'
 	sbx --timing "$T/timing" run -b "$B" "$ID"
