@@ -152,22 +152,14 @@ END
 
 # The daemon's life, as pid 1 of its own pid namespace: when it ends everything of it ends.
 bench_daemon=$(
+	cat "${BASH_SOURCE[0]%/*}/../lib/dockerd.sh"
 	cat <<'END'
 b=/bench/busybox
 $b mount -t tmpfs tmpfs /var/lib/docker
 $b mount -t tmpfs tmpfs /var/lib/containerd
 $b mount -t proc proc /proc
 $b ip link set lo up
-export DOCKER_HOST=unix:///run/docker.sock
-dockerd --data-root /var/lib/docker --exec-root /run/docker --pidfile /run/docker.pid \
-	-H "$DOCKER_HOST" --storage-driver vfs --bridge none --iptables=false --ip6tables=false \
-	--add-runtime bench=/bench/capture >/bench/dockerd.log 2>&1 &
-n=0
-until docker version >/dev/null 2>&1; do
-	n=$((n + 1))
-	[ $n -lt 150 ] || exit 1
-	$b sleep 0.1
-done
+dockerd_up /bench/dockerd.log --storage-driver vfs --add-runtime bench=/bench/capture || exit 1
 $b tar -C /bench/rootfs -c . | docker import - bench >/dev/null || exit 1
 docker run --rm --runtime bench --network none bench /bin/true >/bench/docker.log 2>&1
 [ -s /bench/docker.in ]

@@ -11,6 +11,9 @@
 #	knob CONTROLLER V1-FILE V2-FILE		what a limit's file says, of $C; CONTROLLER and V1-FILE on a machine with v1
 #	on_terminal CMD…	CMD on a terminal that the script on stdin drives (pty.py); kept like `run`
 
+# shellcheck source-path=SCRIPTDIR source=../lib/dockerd.sh
+. "$TESTS_DIR/lib/dockerd.sh"
+
 e() {
 	case $ENGINE in
 	docker) timeout -k 2 30 docker "$@" ;;
@@ -22,6 +25,7 @@ e() {
 with_runtime() {
 	local verb=$1
 	shift
+	[[ " $* " != *" --name "* ]] || : >"$T/named"
 	[ "$ENGINE" != docker ] || set -- --runtime "$RT" "$@"
 	[[ " $* " == *" --network "* ]] || set -- --network none "$@"
 	set -- "$verb" "$@"
@@ -108,16 +112,7 @@ on_terminal() {
 
 # The daemon, if the engine has one, and an image of the framework's busybox tree.
 engine_up() {
-	local end=$((SECONDS + 30))
-	if [ "$ENGINE" = docker ]; then
-		export DOCKER_HOST=unix:///run/docker.sock
-		dockerd --data-root /var/lib/docker --exec-root /run/docker --pidfile /run/docker.pid -H "$DOCKER_HOST" \
-			--bridge none --iptables=false --ip6tables=false --storage-driver overlay2 >"$ENGINE_LOG" 2>&1 &
-		until docker version >/dev/null 2>&1; do
-			[ "$SECONDS" -lt "$end" ] && kill -0 $! 2>/dev/null || return 1
-			nap
-		done
-	fi
+	[ "$ENGINE" != docker ] || dockerd_up "$ENGINE_LOG" --storage-driver overlay2 || return 1
 	tar -C "$SBXT_WORK/template/rootfs" -c . >"$SBXT_WORK/image.tar"
 	e import "$SBXT_WORK/image.tar" "$IMAGE" >>"$ENGINE_LOG" 2>&1
 }
@@ -125,6 +120,7 @@ engine_up() {
 # Called by the framework when a test has ended, before it looks for leaks.
 delete_containers() {
 	local names
+	[ -e "$T/named" ] || return 0
 	mapfile -t names < <(e ps -a --filter "name=$P" --format '{{.Names}}')
 	[ "${#names[@]}" = 0 ] || e rm -f "${names[@]}"
 }

@@ -4,7 +4,8 @@
 Lines of the script:
 	expect REGEX	wait until what came since the last match matches
 	send TEXT	type TEXT and a newline
-	resize ROWSxCOLS
+	resize ROWSxCOLS REGEX
+			change the size, again and again until REGEX matches: a CMD that has just begun may miss the signal
 	eof		type ^D
 A step that takes more than 15 s ends everything with status 124. Otherwise the status is CMD's. What CMD has written goes to
 stdout in the end, as it was (a terminal's line ends are \\r\\n).
@@ -49,8 +50,8 @@ class Terminal:
 		self.all += data
 		return data != b""
 
-	def expect(self, regex):
-		until = time.monotonic() + LIMIT
+	def expect(self, regex, limit=LIMIT):
+		until = time.monotonic() + limit
 		while True:
 			match = re.compile(regex.encode(), re.S).search(self.all, self.seen)
 			if match:
@@ -58,6 +59,16 @@ class Terminal:
 				return True
 			if not self.read(until):
 				return False
+
+	def resize_until(self, size, regex):
+		rows, cols = size.split("x")
+		for _ in range(2 * LIMIT):
+			# the kernel tells only of a size that is another
+			self.resize(f"{int(rows) - 1}x{cols}")
+			self.resize(size)
+			if self.expect(regex, 0.5):
+				return True
+		return False
 
 	def type(self, data):
 		os.write(self.fd, data)
@@ -76,19 +87,22 @@ class Terminal:
 
 def drive(terminal, steps):
 	for line in steps:
-		word, _, rest = line.rstrip("\n").partition(" ")
+		line = line.rstrip("\n")
+		word, _, rest = line.partition(" ")
+		done = True
 		if word == "expect":
-			if not terminal.expect(rest):
-				print(f"pty: no match of '{rest}'", file=sys.stderr)
-				return False
+			done = terminal.expect(rest)
 		elif word == "send":
 			terminal.type(rest.encode() + b"\n")
 		elif word == "resize":
-			terminal.resize(rest)
+			done = terminal.resize_until(*rest.split(" ", 1))
 		elif word == "eof":
 			terminal.type(b"\x04")
 		else:
 			sys.exit(f"pty: unknown step '{line}'")
+		if not done:
+			print(f"pty: in vain: {line}", file=sys.stderr)
+			return False
 	return True
 
 
