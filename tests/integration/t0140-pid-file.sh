@@ -1,5 +1,5 @@
 #!/bin/bash
-# --pid-file: engines read it as soon as it is there.
+# --pid-file: engines read it as soon as it is there. --pidfd-socket says the same without a number.
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 
@@ -78,6 +78,26 @@ a_place_that_cannot_be_written_fails_the_create() {
 	refused 'pid' sbx create -b "$B" --pid-file "$T/not/there/pid" "$ID"
 	nothing_is_left
 	state_is_empty
+}
+
+the_pidfd_socket_gets_a_pidfd_of_init() {
+	bundle 'sh("sleep 100")'
+	run timeout 30 python3 - "$SBXRUN" "$T/state" "$B" "$ID" <<-'END'
+		import array, os, re, socket, subprocess, sys
+		runtime, root, bundle, id = sys.argv[1:]
+		listener = socket.socket(socket.AF_UNIX)
+		listener.bind("pidfd.sock")
+		listener.listen()
+		create = subprocess.Popen([runtime, "--root", root, "create", "-b", bundle, "--pidfd-socket", "pidfd.sock", id])
+		connection, _ = listener.accept()
+		_, control, _, _ = connection.recvmsg(4096, socket.CMSG_SPACE(64))
+		fds = array.array("i")
+		fds.frombytes(control[0][2])
+		assert create.wait() == 0 and len(fds) == 1
+		print(re.search(r"^Pid:\s*(\d+)", open("/proc/self/fdinfo/%d" % fds[0]).read(), re.M).group(1))
+	END
+	rc_is 0
+	is "$out" "$(pid_of "$ID")"
 }
 
 run_tests

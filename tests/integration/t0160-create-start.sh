@@ -172,9 +172,11 @@ init_goes_to_the_subreaper_that_called_us() {
 	is "$out" 7
 }
 
-a_program_that_is_not_there_fails_the_start_and_ends_init() {
+a_program_that_cannot_be_executed_fails_the_start_and_ends_init() {
 	local pid
-	bundle 'args(["/not/there"])'
+	bundle 'args(["/prog"])'
+	echo '#!/no/interpreter' >"$B/rootfs/prog"
+	chmod +x "$B/rootfs/prog"
 	sbx create -b "$B" "$ID"
 	pid=$(pid_of "$ID")
 	refused 'no such file' sbx start "$ID"

@@ -146,4 +146,10 @@ no_words_are_refused() {
 	state_is_empty
 }
 
+the_console_size_is_ignored_without_a_terminal() {
+	bundle 'sh("exit 7")' '.process.consoleSize = {height: 10, width: 20}'
+	run sbx run -b "$B" "$ID"
+	rc_is 7
+}
+
 run_tests
