@@ -46,7 +46,7 @@ at_terminal() {
 
 # take_terminal SOCKET: in the background; stdin drives it. Afterwards: terminal_is_done.
 take_terminal() {
-	python3 "$TOOLS/terminal.py" output take "$1" >said 2>said.err &
+	python3 "$TOOLS/terminal.py" output take "$1" <&0 >said 2>said.err & # else it had /dev/null
 	TERMINAL=$!
 	wait_until 20 test -S "$1"
 }

@@ -65,16 +65,16 @@ class Terminal:
         if how == "take":
             self.fd = take(argv[0])
             return
-        go, tell = os.pipe()
-        self.pid, self.fd = os.forkpty()
-        if self.pid == 0:
-            os.read(go, 1)  # until the size is set
-            os.closerange(3, 16)
-            os.execvp(argv[0], argv)
-        # Our own copy keeps the terminal, so that it can be looked at after CMD's end.
-        self.other = os.open(os.ptsname(self.fd), os.O_RDWR | os.O_NOCTTY)
+        # Our own copy of its side keeps the terminal, so that it can be looked at after CMD's end.
+        self.fd, self.other = os.openpty()
         self.resize(24, 80)
-        os.write(tell, b"x")
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.setsid()
+            fcntl.ioctl(self.other, termios.TIOCSCTTY, 0)
+            for fd in range(3):
+                os.dup2(self.other, fd)
+            os.execvp(argv[0], argv)
 
     def resize(self, rows, cols):
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", int(rows), int(cols), 0, 0))
