@@ -519,6 +519,14 @@ stats() {
 	like "$out" '[1-9].*/ 6[47]'
 }
 
+# The handler for pods: containerd reads the file as it is documented.
+containerd_takes_its_config() {
+	run containerd --config "$TESTS_DIR/../spec/engines/containerd-config.toml" config dump
+	rc_is 0
+	like "$out" 'runtimes\.sbxrun\.options\]'
+	like "$out" 'BinaryName = "/usr/local/bin/sbxrun"'
+}
+
 # ---- many, and the end ----
 
 ten_in_parallel() {
@@ -573,7 +581,8 @@ nothing_is_left() {
 	done
 }
 
-[ "$ENGINE" = docker ] || unset -f update_pids # podman 4.3 has no such option
+# podman 4.3 has no update --pids-limit, and nothing to do with containerd.
+[ "$ENGINE" = docker ] || unset -f update_pids containerd_takes_its_config
 
 PTY_GLOBAL=()
 [ "$ENGINE" != podman ] || PTY_GLOBAL=(--runtime "$RT")
