@@ -84,6 +84,7 @@ struct cli {
 	char **argv; /* the whole command line */
 	struct arena *arena;
 	int status; /* exit code when the command itself has succeeded */
+	int failure; /* when it has failed; 0 stands for 1 */
 };
 
 enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_NUMBER, CLI_LIST /* may be repeated */ };

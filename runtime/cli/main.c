@@ -213,6 +213,7 @@ static int main_parse(struct cli *c, const struct cli_command **ret_command, str
 	command = main_find(c->argv[at]);
 	if (!command)
 		return err_set(e, ERR_USAGE, "unknown command \"%s\" (see sbxrun help)", c->argv[at]);
+	c->failure = command->failure;
 	at++;
 	if (c->argv[at] && (str_eq(c->argv[at], "--help") || str_eq(c->argv[at], "-h"))) {
 		main_usage_of(stdout, command);
@@ -252,5 +253,5 @@ int main(int argc, char **argv)
 	return c.status;
 fail:
 	log_failure(&e);
-	return command && command->failure ? command->failure : 1;
+	return c.failure ? c.failure : 1;
 }

@@ -84,17 +84,23 @@ int console_bind(int root_dfd, const struct console *c, struct error *e)
 	return 0;
 }
 
-int console_take(struct console *c, struct error *e)
+int console_use(struct console *c, struct error *e)
 {
 	int fd;
 
 	if (c->slave_fd < 0)
 		return 0;
-	if (ioctl(c->slave_fd, TIOCSCTTY, 0) < 0)
-		return err_sys(e, "process.terminal: take the controlling terminal");
 	for (fd = 0; fd < 3; fd++)
 		if (dup2(c->slave_fd, fd) < 0)
 			return err_sys(e, "process.terminal: standard streams");
 	fd_close(&c->slave_fd);
+	c->in_use = true;
+	return 0;
+}
+
+int console_own(const struct console *c, struct error *e)
+{
+	if (c->in_use && ioctl(STDIN_FILENO, TIOCSCTTY, 0) < 0)
+		return err_sys(e, "process.terminal: take the controlling terminal");
 	return 0;
 }

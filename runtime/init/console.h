@@ -4,11 +4,14 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/err.h"
 #include "oci/config.h"
 
 struct console {
-	int slave_fd; /* -1: no terminal */
+	int slave_fd; /* -1: no terminal, or console_use() has been called */
+	bool in_use;
 };
 
 /* Opens a pair below root_dfd, sets its size, and sends the master over sock. */
@@ -18,5 +21,8 @@ int console_open(int root_dfd, const struct oci_console_size *size, int sock, st
 /* Binds it to /dev/console. */
 int console_bind(int root_dfd, const struct console *c, struct error *e);
 
-/* Makes it the controlling terminal and standard input, output and error of this session leader. */
-int console_take(struct console *c, struct error *e);
+/* Makes it standard input, output and error. */
+int console_use(struct console *c, struct error *e);
+
+/* Makes it the controlling terminal of the calling session leader. */
+int console_own(const struct console *c, struct error *e);

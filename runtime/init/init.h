@@ -41,6 +41,9 @@ struct init {
 	struct console console;
 	int proc_dfd;
 	bool cwd_is_set;
+	bool filter_is_loaded;	/* by the launcher, which had the right to */
+	char *program;		/* what to execute, found by its user */
+	struct strings env;
 };
 
 /* Context is a struct init. Never returns. */
@@ -57,7 +60,12 @@ struct join {
 	cpu_set_t *affinity_final;
 };
 
-/* For the launcher: into the cgroups and namespaces. Context is a struct join. */
+/*
+ * For the launcher: into the cgroups and namespaces, and through everything that needs rights. A
+ * process of the container with CAP_SYS_PTRACE could take over whatever shows up in its pid
+ * namespace; the launcher itself never does, and its child has the payload's rights and no others.
+ * Context is a struct join.
+ */
 int join_enter(void *context, int sock, struct error *e);
 
 /* For the process born there. Never returns. */

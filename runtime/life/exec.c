@@ -49,6 +49,25 @@ static void exec_append(struct strings *list, const struct strings *more, struct
 	*list = joined;
 }
 
+/* NAME=VALUE: a name that is given replaces the container's own. */
+static void exec_set_env(struct strings *env, const struct strings *more, struct arena *a)
+{
+	struct strings kept = {.v = arena_array(a, env->n + 1, char *)};
+	size_t i, k, len;
+
+	for (i = 0; i < env->n; i++) {
+		for (k = 0; k < more->n; k++) {
+			len = strcspn(more->v[k], "=");
+			if (strncmp(env->v[i], more->v[k], len) == 0 && env->v[i][len] == '=')
+				break;
+		}
+		if (k == more->n)
+			kept.v[kept.n++] = env->v[i];
+	}
+	*env = kept;
+	exec_append(env, more, a);
+}
+
 /* UID[:GID], numbers and nothing else (CVE-2026-30892). */
 static int exec_parse_user(const char *text, struct oci_user *user, struct arena *a, struct error *e)
 {
@@ -94,7 +113,7 @@ static int exec_process_from_options(const struct exec_options *o, struct oci_pr
 		p->cwd = arena_strdup(a, o->cwd);
 	if (!p->cwd)
 		p->cwd = arena_strdup(a, "/");
-	exec_append(&p->env, &o->env, a);
+	exec_set_env(&p->env, &o->env, a);
 	if (o->no_new_privs)
 		p->no_new_privileges = true;
 	if (o->apparmor)
@@ -111,7 +130,9 @@ static int exec_process_from_options(const struct exec_options *o, struct oci_pr
 	p->capabilities.set |= o->caps.n > 0;
 	if (o->user && exec_parse_user(o->user, &p->user, a, e) < 0)
 		return -1;
-	return exec_add_gids(&o->gids, &p->user, a, e);
+	if (exec_add_gids(&o->gids, &p->user, a, e) < 0)
+		return -1;
+	return oci_process_validate(p, "process.", e);
 }
 
 /* A whole process document; what it leaves out is the container's own. */
@@ -334,6 +355,8 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 		return -1;
 	if (exec_open_console(o, c->process.terminal, own, &j->init.console_fd, e) < 0)
 		return -1;
+	if (own[0] >= 0)
+		foreground_own_size(&c->process.console_size);
 	result = exec_start(o, &r, j, own[0], &f, a, ret_status, e);
 	fd_close(&own[0]);
 	foreground_close(&f);

@@ -52,12 +52,24 @@ int foreground_prepare(struct foreground *f, struct error *e)
 	return 0;
 }
 
+static bool foreground_size(struct winsize *w)
+{
+	return ioctl(STDIN_FILENO, TIOCGWINSZ, w) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, w) == 0;
+}
+
+void foreground_own_size(struct oci_console_size *size)
+{
+	struct winsize w;
+
+	if (foreground_size(&w))
+		*size = (struct oci_console_size){true, w.ws_row, w.ws_col};
+}
+
 static void foreground_resize(int master_fd)
 {
 	struct winsize w;
 
-	/* Not a terminal: nothing to pass on. */
-	if (ioctl(STDIN_FILENO, TIOCGWINSZ, &w) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0)
+	if (foreground_size(&w))
 		ioctl(master_fd, TIOCSWINSZ, &w);
 }
 
@@ -89,7 +101,6 @@ int foreground_open_terminal(struct foreground *f, int sock, struct error *e)
 	if (f->master_fd < 0)
 		return err_sys(e, "process.terminal: receive the terminal");
 	fcntl(f->master_fd, F_SETFL, O_NONBLOCK | O_RDWR);
-	foreground_resize(f->master_fd);
 	foreground_make_raw();
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "oci/config.h"
 
 struct foreground {
 	int signal_fd;
@@ -16,6 +17,9 @@ struct foreground {
 
 /* Blocks signals from here on, so that none is lost; they are forwarded by foreground_wait(). */
 int foreground_prepare(struct foreground *f, struct error *e);
+
+/* The size of our own terminal, if we have one: the program's must have it before it runs. */
+void foreground_own_size(struct oci_console_size *size);
 
 /* Takes over the terminal whose master comes over sock: raw mode and size of our own, if we have
  * one. */

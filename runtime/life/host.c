@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "cgroup/cgroup.h"
+#include "life/foreground.h"
 #include "life/life.h"
 #include "oci/oci.h"
 #include "security/caps.h"
@@ -95,6 +96,8 @@ int life_plan(const struct create_options *o, const struct host_facts *facts, st
 	if (!bundle || bundle_read(o, bundle, a, ret_config_text, ret_config_len, e) < 0 ||
 	    oci_config_read("config.json", *ret_config_text, *ret_config_len, a, config, e) < 0)
 		return -1;
+	if (o->console_fd >= 0)
+		foreground_own_size(&config->process.console_size);
 	/* Two lookups that only a config with labels needs. */
 	if (config->process.apparmor_profile || config->process.selinux_label ||
 	    config->linux_.mount_label)

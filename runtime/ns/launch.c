@@ -58,7 +58,7 @@ __attribute__((noreturn)) static void launcher_main(const struct launch *l, int 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (l->enter(l->context, sock, &e) < 0)
 		goto fail;
-	pid = sys_clone3(l->clone_flags | CLONE_PARENT, -1, &pidfd);
+	pid = sys_clone_sibling(l->clone_flags, &pidfd);
 	if (pid == 0) {
 		fd_close(&sock);
 		l->main(l->context);

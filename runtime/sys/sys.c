@@ -26,6 +26,14 @@ pid_t sys_clone3(uint64_t flags, int cgroup_dfd, int *ret_pidfd)
 	return (pid_t)pid;
 }
 
+pid_t sys_clone_sibling(uint64_t flags, int *ret_pidfd)
+{
+	unsigned long all = (unsigned long)flags | CLONE_PARENT | CLONE_PIDFD;
+
+	/* These three arguments are in the same place on every architecture that we know. */
+	return (pid_t)syscall(SYS_clone, all, NULL, ret_pidfd, NULL, NULL);
+}
+
 int sys_openat2(int dfd, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve)
 {
 	/* Never a controlling terminal; openat2() is strict about what goes with O_PATH. */

@@ -47,6 +47,7 @@ kill_and_kill_thread_and_trap_end_the_program() {
 		_under 'mkdir /made' "[{names: [\"mkdir\", \"mkdirat\"], action: \"$action\"}]"
 		is "$rc" 159 "$action"
 		[ ! -e "$B/rootfs/made" ] || fail "$action: it was made"
+		[ "$VIEW" != v2 ] || break
 	done
 }
 
@@ -126,6 +127,8 @@ bad_values_are_errors_that_name_the_field() {
 		rc_is 1
 		is "$out" '' "$bad"
 		like "$err" 'linux\.seccomp' "$bad"
+		# What is judged before anything is made does not depend on the cgroup tree, and there each costs a second.
+		[ "$VIEW" != v2 ] || break
 	done
 }
 

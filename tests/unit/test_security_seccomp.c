@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "bpf_eval.h"
+#include "security/seccomp_eval.h"
 #include "security/seccomp.h"
 
 #define X32_BIT UINT32_C(0x40000000)

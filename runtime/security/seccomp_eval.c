@@ -1,7 +1,15 @@
-#include "bpf_eval.h"
+#include "security/seccomp_eval.h"
 
-#include <stdbool.h>
+#include <linux/audit.h>
 #include <string.h>
+
+#if defined(__x86_64__)
+#define SECCOMP_NATIVE_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define SECCOMP_NATIVE_ARCH AUDIT_ARCH_AARCH64
+#else
+#error "add this architecture's AUDIT_ARCH"
+#endif
 
 struct machine {
 	const struct sock_filter *filter;
@@ -43,17 +51,38 @@ static void machine_alu(struct machine *m, const struct sock_filter *i)
 	uint32_t v = BPF_SRC(i->code) == BPF_X ? m->x : i->k;
 
 	switch (BPF_OP(i->code)) {
-	case BPF_ADD: m->a += v; break;
-	case BPF_SUB: m->a -= v; break;
-	case BPF_MUL: m->a *= v; break;
-	case BPF_DIV: m->a = v ? m->a / v : 0; break;
-	case BPF_AND: m->a &= v; break;
-	case BPF_OR: m->a |= v; break;
-	case BPF_XOR: m->a ^= v; break;
-	case BPF_LSH: m->a = v < 32 ? m->a << v : 0; break;
-	case BPF_RSH: m->a = v < 32 ? m->a >> v : 0; break;
-	case BPF_NEG: m->a = 0 - m->a; break;
-	default: m->error = "unknown arithmetic";
+	case BPF_ADD:
+		m->a += v;
+		break;
+	case BPF_SUB:
+		m->a -= v;
+		break;
+	case BPF_MUL:
+		m->a *= v;
+		break;
+	case BPF_DIV:
+		m->a = v ? m->a / v : 0;
+		break;
+	case BPF_AND:
+		m->a &= v;
+		break;
+	case BPF_OR:
+		m->a |= v;
+		break;
+	case BPF_XOR:
+		m->a ^= v;
+		break;
+	case BPF_LSH:
+		m->a = v < 32 ? m->a << v : 0;
+		break;
+	case BPF_RSH:
+		m->a = v < 32 ? m->a >> v : 0;
+		break;
+	case BPF_NEG:
+		m->a = 0 - m->a;
+		break;
+	default:
+		m->error = "unknown arithmetic";
 	}
 }
 
@@ -63,12 +92,23 @@ static void machine_jump(struct machine *m, const struct sock_filter *i)
 	bool yes = false;
 
 	switch (BPF_OP(i->code)) {
-	case BPF_JA: m->pc += i->k; return;
-	case BPF_JEQ: yes = m->a == v; break;
-	case BPF_JGT: yes = m->a > v; break;
-	case BPF_JGE: yes = m->a >= v; break;
-	case BPF_JSET: yes = (m->a & v) != 0; break;
-	default: m->error = "unknown jump";
+	case BPF_JA:
+		m->pc += i->k;
+		return;
+	case BPF_JEQ:
+		yes = m->a == v;
+		break;
+	case BPF_JGT:
+		yes = m->a > v;
+		break;
+	case BPF_JGE:
+		yes = m->a >= v;
+		break;
+	case BPF_JSET:
+		yes = (m->a & v) != 0;
+		break;
+	default:
+		m->error = "unknown jump";
 	}
 	m->pc += yes ? i->jt : i->jf;
 }
@@ -76,8 +116,12 @@ static void machine_jump(struct machine *m, const struct sock_filter *i)
 static void machine_step(struct machine *m, const struct sock_filter *i)
 {
 	switch (BPF_CLASS(i->code)) {
-	case BPF_LD: machine_load(m, i, &m->a); break;
-	case BPF_LDX: machine_load(m, i, &m->x); break;
+	case BPF_LD:
+		machine_load(m, i, &m->a);
+		break;
+	case BPF_LDX:
+		machine_load(m, i, &m->x);
+		break;
 	case BPF_ST:
 	case BPF_STX:
 		if (i->k >= BPF_MEMWORDS)
@@ -85,15 +129,20 @@ static void machine_step(struct machine *m, const struct sock_filter *i)
 		else
 			m->mem[i->k] = BPF_CLASS(i->code) == BPF_ST ? m->a : m->x;
 		break;
-	case BPF_ALU: machine_alu(m, i); break;
-	case BPF_JMP: machine_jump(m, i); break;
+	case BPF_ALU:
+		machine_alu(m, i);
+		break;
+	case BPF_JMP:
+		machine_jump(m, i);
+		break;
 	case BPF_MISC:
 		if (BPF_MISCOP(i->code) == BPF_TAX)
 			m->x = m->a;
 		else
 			m->a = m->x;
 		break;
-	default: m->error = "unknown instruction";
+	default:
+		m->error = "unknown instruction";
 	}
 }
 
@@ -115,4 +164,12 @@ struct bpf_result bpf_eval(const struct sock_filter *filter, size_t len,
 		machine_step(&m, i);
 	}
 	return (struct bpf_result){.error = m.error ? m.error : "ran off the end", .steps = steps};
+}
+
+bool bpf_allows(const struct sock_filter *filter, size_t len, int nr, const uint64_t args[6])
+{
+	struct seccomp_data data = {.nr = nr, .arch = SECCOMP_NATIVE_ARCH};
+
+	memcpy(data.args, args, sizeof(data.args));
+	return bpf_eval(filter, len, &data).action == SECCOMP_RET_ALLOW;
 }

@@ -6,6 +6,7 @@
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,3 +18,6 @@ struct bpf_result {
 
 struct bpf_result bpf_eval(const struct sock_filter *filter, size_t len,
 			   const struct seccomp_data *data);
+
+/* Whether a call of this machine's own architecture, with these arguments, would simply be allowed. */
+bool bpf_allows(const struct sock_filter *filter, size_t len, int nr, const uint64_t args[6]);

@@ -1,0 +1,238 @@
+/*
+ * Who the payload becomes, and the last steps before it runs: what init and further processes (exec)
+ * have in common. The order of both is in the tables of init.c and join.c.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "init/listener.h"
+#include "init/program.h"
+#include "init/stage.h"
+#include "init/steps.h"
+#include "security/caps.h"
+#include "security/identity.h"
+#include "security/lsm.h"
+#include "sys/proc.h"
+
+/* Root of the user namespace, so that what is made in the container belongs to it. */
+int init_become_root(struct init *in, struct error *e)
+{
+	if (!in->plan->owns_userns && !plan_join(in->plan, OCI_NS_USER))
+		return 0;
+	/* Where setgroups is denied (an ordinary user's single mapping) the caller's groups stay. */
+	if (setgroups(0, NULL) < 0 && errno != EPERM)
+		return err_sys(e, "drop groups");
+	if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
+		return err_sys(e, "linux.uidMappings: the container's ids 0 are not mapped");
+	/* Changing ids has cleared it. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		return err_sys(e, "prctl");
+	return 0;
+}
+
+/* From here on others may see this process: no ptrace, no /proc/PID/fd. After the maps, or an
+ * ordinary user's parent could not write them. */
+int init_hide(struct init *in, struct error *e)
+{
+	(void)in;
+	if (prctl(PR_SET_DUMPABLE, 0) < 0)
+		return err_sys(e, "prctl");
+	return 0;
+}
+
+int init_write_oom_score(struct init *in, struct error *e)
+{
+	const struct opt_i32 *value = &in->plan->config->process.oom_score_adj;
+
+	if (!in->plan->config->process.set || !value->set)
+		return 0;
+	return identity_set_oom_score_adj(in->proc_dfd, value->v, e);
+}
+
+int init_set_limits(struct init *in, struct error *e)
+{
+	const struct plan *p = in->plan;
+
+	if (identity_set_personality(&p->personality, e) < 0 ||
+	    identity_set_memory_policy(&p->memory_policy, e) < 0 ||
+	    identity_set_scheduler(&p->scheduler, e) < 0 ||
+	    identity_set_io_priority(&p->io_priority, e) < 0)
+		return -1;
+	return identity_raise_rlimits(&p->rlimits, e);
+}
+
+int init_new_keyring(struct init *in, struct error *e)
+{
+	int skipped = 0;
+
+	if (in->no_new_keyring)
+		return 0;
+	if (identity_new_keyring(&skipped, e) < 0)
+		return -1;
+	if (skipped)
+		log_warn("no session keyring: %s", err_text(skipped));
+	return 0;
+}
+
+/* The payload's user must be able to reopen its own standard streams, e.g. as /dev/stderr. */
+static int init_give_stdio(struct init *in, struct error *e)
+{
+	const struct oci_user *user = &in->plan->config->process.user;
+	struct stat st;
+	int fd;
+
+	(void)e;
+	for (fd = 0; fd < 3; fd++) {
+		if (fstat(fd, &st) < 0 || st.st_uid == user->uid ||
+		    (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)))
+			continue;
+		/* A pipe or file that isn't ours to give stays as it is, as with other runtimes. */
+		if (fchown(fd, user->uid, (gid_t)-1) < 0)
+			continue;
+	}
+	return 0;
+}
+
+/* Rule R4: a directory that is found inside the root; a magic link could lead out of it. */
+static int init_try_cwd(struct init *in, bool last, struct error *e)
+{
+	const char *cwd = in->plan->config->process.cwd;
+	autoclose int root_dfd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int fd = resolve_open(root_dfd, cwd, O_PATH | O_DIRECTORY);
+	char now[4096];
+
+	if (fd < 0 || fchdir(fd) < 0) {
+		if (!last && (errno == EACCES || errno == EPERM))
+			return 0;
+		return err_sys(e, "process.cwd: chdir to \"%s\"", cwd);
+	}
+	if (!getcwd(now, sizeof(now)) || now[0] != '/')
+		return err_set(e, ERR_CONFIG, "process.cwd: \"%s\" is outside the container's root", cwd);
+	in->cwd_is_set = true;
+	return 0;
+}
+
+static bool init_can_set_groups(struct init *in)
+{
+	char word[16];
+
+	if (!in->plan->rootless)
+		return true;
+	/* The answer concerns this process's own user namespace. */
+	return fd_read_at(AT_FDCWD, "/proc/self/setgroups", word, sizeof(word)) < 0 ||
+	       !str_eq(word, "deny");
+}
+
+bool init_filter_needs_admin(const struct init *in)
+{
+	return in->seccomp.filter && !in->plan->config->process.no_new_privileges;
+}
+
+int init_take_identity(struct init *in, struct error *e)
+{
+	const struct plan *p = in->plan;
+	const struct oci_process *process = &p->config->process;
+
+	if (init_try_cwd(in, false, e) < 0 || console_use(&in->console, e) < 0 ||
+	    init_give_stdio(in, e) < 0 || caps_drop_bounding(&p->caps, e) < 0 ||
+	    identity_set_groups(&process->user.additional_gids, init_can_set_groups(in), e) < 0 ||
+	    identity_set_ids(process->user.uid, process->user.gid, e) < 0)
+		return -1;
+	if ((init_filter_needs_admin(in) ? caps_set_for_setup(&p->caps, CAPS_BIT(CAP_SYS_ADMIN), e) :
+				  caps_apply_final(&p->caps, e)) < 0)
+		return -1;
+	if (!in->cwd_is_set && init_try_cwd(in, true, e) < 0)
+		return -1;
+	if (process->no_new_privileges && identity_set_no_new_privs(e) < 0)
+		return -1;
+	identity_set_umask(&process->user.umask);
+	/* The change of ids has set both back. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
+		return err_sys(e, "prctl");
+	return 0;
+}
+
+/* As the payload's own user, and while `create` or `exec` can still say that it isn't there: engines
+ * clean up after a failed create, but not after a failed start. */
+int init_find_program(struct init *in, struct error *e)
+{
+	const struct oci_process *process = &in->plan->config->process;
+
+	in->env = program_env(process, in->listen_fds, in->arena);
+	return program_find(process->args.v[0], &in->env, in->arena, &in->program, e);
+}
+
+static int init_keep_fds(const struct init *in, struct error *e)
+{
+	unsigned int fd;
+
+	for (fd = 3; fd < 3 + in->preserve_fds; fd++)
+		if (fcntl((int)fd, F_SETFD, 0) < 0)
+			return err_sys(e, "--preserve-fds: descriptor %u", fd);
+	return 0;
+}
+
+static int init_label(struct init *in, struct error *e)
+{
+	autoclose int self_dfd = -1;
+
+	if (!in->plan->lsm.apparmor_profile && !in->plan->lsm.selinux_label)
+		return 0;
+	self_dfd = proc_openat(in->proc_dfd, "self/", O_PATH | O_DIRECTORY);
+	if (self_dfd < 0)
+		return err_sys(e, "open /proc/self");
+	return lsm_set_exec(self_dfd, &in->plan->lsm, e);
+}
+
+/* What execve would otherwise pass on. report_fd stays for the report; so does also_fd, if any. */
+int init_clear_inheritance(struct init *in, int report_fd, int also_fd, struct error *e)
+{
+	const int keep[] = {report_fd, also_fd};
+
+	if (init_label(in, e) < 0 || init_keep_fds(in, e) < 0 || identity_reset_signals(e) < 0)
+		return -1;
+	log_close();
+	/* execve makes us traceable before it closes what is close-on-exec (rule R3). */
+	if (fd_close_all_but(3 + (int)in->preserve_fds, keep, ARRAY_SIZE(keep)) < 0)
+		return err_sys(e, "close descriptors");
+	return 0;
+}
+
+/* The end: after the filter nothing but execve and, if that fails, the report. */
+static int init_execute(struct init *in, int report_fd, struct error *e)
+{
+	struct listener_page *page = NULL;
+	int listener_fd = -1;
+
+	if (in->seccomp.notify && !(page = listener_offer(report_fd, e)))
+		return -1;
+	if (stage_say(report_fd, STAGE_EXECUTING, e) < 0 ||
+	    identity_set_rlimits(&in->plan->rlimits, e) < 0)
+		return -1;
+	if (!in->filter_is_loaded && seccomp_program_load(&in->seccomp, &listener_fd, e) < 0)
+		return -1;
+	if (page && listener_hand_over(page, listener_fd) < 0)
+		return err_set(e, ERR_SYSTEM, "linux.seccomp: nobody took the listener");
+	execve(in->program, in->plan->config->process.args.v, in->env.v);
+	return program_exec_failed(in->program, errno, e);
+}
+
+void init_execute_or_die(struct init *in, int report_fd)
+{
+	struct error e = {0};
+
+	if (init_execute(in, report_fd, &e) < 0)
+		stage_fail(report_fd, &e);
+	_exit(e.class == ERR_NO_PROGRAM ? 127 : e.class == ERR_NO_EXEC ? 126 : 1);
+}

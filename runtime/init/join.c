@@ -1,0 +1,197 @@
+/*
+ * A further process of a container. The launcher does the work with the rights for it, unseen from
+ * inside; what is born into the container's pid namespace is already the payload in all but its
+ * program (init/init.h, join_enter).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "base/timing.h"
+#include "init/init.h"
+#include "init/stage.h"
+#include "init/steps.h"
+#include "security/caps.h"
+#include "security/identity.h"
+#include "security/seccomp_eval.h"
+#include "sys/proc.h"
+#include "sys/sys.h"
+
+struct join_step {
+	const char *name;
+	int (*run)(struct join *j, struct error *e);
+};
+
+static int join_leave_caller(struct join *j, struct error *e)
+{
+	store_close(j->init.store);
+	fd_close(&j->init.parent_fd);
+	if (prctl(PR_SET_NAME, "sbxrun:exec") < 0)
+		return err_sys(e, "prctl");
+	umask(0);
+	return init_hide(&j->init, e);
+}
+
+/* In the host's pid namespace this process still has a /proc of its own. */
+static int join_write_proc(struct join *j, struct error *e)
+{
+	const struct plan *p = j->init.plan;
+
+	if (!p->config->process.oom_score_adj.set && !p->lsm.apparmor_profile && !p->lsm.selinux_label)
+		return 0;
+	j->init.proc_dfd = proc_open(e);
+	if (j->init.proc_dfd < 0)
+		return -1;
+	return init_write_oom_score(&j->init, e);
+}
+
+static int join_cgroups(struct join *j, struct error *e)
+{
+	if (j->affinity_initial && sched_setaffinity(0, sizeof(cpu_set_t), j->affinity_initial) < 0)
+		return err_sys(e, "process.execCPUAffinity.initial");
+	if (cgroup_join(&j->init.cgroup, e) < 0)
+		return -1;
+	cgroup_handle_close(&j->init.cgroup);
+	if (identity_reset_scheduler(e) < 0)
+		return -1;
+	if (j->affinity_final && sched_setaffinity(0, sizeof(cpu_set_t), j->affinity_final) < 0)
+		return err_sys(e, "process.execCPUAffinity.final");
+	return 0;
+}
+
+static int join_namespaces(struct join *j, struct error *e)
+{
+	if (j->namespaces && setns(j->init_pidfd, j->namespaces) < 0)
+		return err_sys(e, "join the container's namespaces");
+	if (j->root_dfd >= 0 && (fchdir(j->root_dfd) < 0 || chroot(".") < 0 || chdir("/") < 0))
+		return err_sys(e, "enter the container's root");
+	fd_close(&j->root_dfd);
+	fd_close(&j->init_pidfd);
+	return init_become_root(&j->init, e);
+}
+
+static int join_open_console(struct join *j, struct error *e)
+{
+	struct init *in = &j->init;
+	autoclose int root_dfd = -1;
+
+	if (in->console_fd < 0)
+		return 0;
+	root_dfd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root_dfd < 0)
+		return err_sys(e, "open the container's root");
+	if (console_open(root_dfd, &in->plan->config->process.console_size, in->console_fd,
+			 &in->console, e) < 0)
+		return -1;
+	fd_close(&in->console_fd);
+	return 0;
+}
+
+static int join_set_limits(struct join *j, struct error *e)
+{
+	if (init_set_limits(&j->init, e) < 0)
+		return -1;
+	return init_new_keyring(&j->init, e);
+}
+
+static int join_take_identity(struct join *j, struct error *e)
+{
+	if (init_take_identity(&j->init, e) < 0)
+		return -1;
+	return init_find_program(&j->init, e);
+}
+
+/* What launcher and child still have to do under the filter. */
+static bool join_filter_lets_us_finish(const struct seccomp_program *p, bool terminal)
+{
+	static const struct {
+		int nr;
+		uint64_t args[6];
+	} calls[] = {
+		{SYS_capset, {0}},	   {SYS_prctl, {0}},	  {SYS_clone, {CLONE_PARENT | CLONE_PIDFD}},
+		{SYS_sendmsg, {0}},	   {SYS_setsid, {0}},	  {SYS_prlimit64, {0}},
+		{SYS_execve, {0}},	   {SYS_exit_group, {0}},
+		{SYS_ioctl, {0, TIOCSCTTY}}, /* the last: for a terminal only */
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(calls) - !terminal; i++)
+		if (!bpf_allows(p->filter, p->len, calls[i].nr, calls[i].args))
+			return false;
+	return true;
+}
+
+/*
+ * Without no_new_privs the filter needs CAP_SYS_ADMIN. Here it is held by a process that the
+ * container can't see. A filter that would stop this process itself is left to the child, which
+ * then has to keep that one capability until it is loaded.
+ */
+static int join_load_filter(struct join *j, int sock, struct error *e)
+{
+	struct init *in = &j->init;
+	int listener_fd = -1;
+
+	if (init_clear_inheritance(in, in->stage_fd, sock, e) < 0)
+		return -1;
+	if (!init_filter_needs_admin(in) || in->seccomp.notify ||
+	    !join_filter_lets_us_finish(&in->seccomp, in->console.in_use))
+		return 0;
+	if (seccomp_program_load(&in->seccomp, &listener_fd, e) < 0 ||
+	    caps_apply_final(&in->plan->caps, e) < 0)
+		return -1;
+	in->filter_is_loaded = true;
+	return 0;
+}
+
+// clang-format off
+static const struct join_step steps[] = {
+	{"leave-caller", join_leave_caller},
+	{"proc", join_write_proc},
+	/* The cgroups end it together with the container: before anything else is shared. */
+	{"cgroups", join_cgroups},
+	{"namespaces", join_namespaces},
+	{"console", join_open_console},
+	{"limits", join_set_limits},
+	{"identity", join_take_identity},
+};
+// clang-format on
+
+int join_enter(void *context, int sock, struct error *e)
+{
+	struct join *j = context;
+	size_t i;
+
+	j->init.proc_dfd = -1;
+	j->init.console.slave_fd = -1;
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		if (steps[i].run(j, e) < 0)
+			return -1;
+		timing_mark(steps[i].name);
+	}
+	return join_load_filter(j, sock, e);
+}
+
+void join_main(void *context)
+{
+	struct init *in = &((struct join *)context)->init;
+	struct error e = {0};
+
+	timing_mark("exec: born");
+	if (setsid() < 0 && err_sys(&e, "setsid") < 0)
+		goto fail;
+	if (console_own(&in->console, &e) < 0)
+		goto fail;
+	init_execute_or_die(in, in->stage_fd);
+fail:
+	stage_fail(in->stage_fd, &e);
+	_exit(1);
+}

@@ -1,0 +1,32 @@
+/* Steps that init (init.c) and further processes (join.c) share; inside init/ only. */
+#pragma once
+
+#include "init/init.h"
+
+/* Root of the container's user namespace, where it has one of its own. */
+int init_become_root(struct init *in, struct error *e);
+
+/* No ptrace and no /proc/PID/fd for others without CAP_SYS_PTRACE. */
+int init_hide(struct init *in, struct error *e);
+
+/* Through in->proc_dfd. */
+int init_write_oom_score(struct init *in, struct error *e);
+
+/* Personality, memory policy, scheduling, and hard limits that must be raised. */
+int init_set_limits(struct init *in, struct error *e);
+
+int init_new_keyring(struct init *in, struct error *e);
+
+/* Working directory, standard streams, groups, ids, capabilities, no_new_privs, umask. */
+int init_take_identity(struct init *in, struct error *e);
+
+/* The filter goes in with CAP_SYS_ADMIN, for there is no no_new_privs. */
+bool init_filter_needs_admin(const struct init *in);
+
+/* Sets in->program and in->env. */
+int init_find_program(struct init *in, struct error *e);
+
+int init_clear_inheritance(struct init *in, int report_fd, int also_fd, struct error *e);
+
+/* Executes the program; a failure is told to the other side. */
+__attribute__((noreturn)) void init_execute_or_die(struct init *in, int report_fd);
