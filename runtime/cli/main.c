@@ -30,7 +30,7 @@ static const struct cli_command *const commands[] = {
 
 // clang-format off
 static const struct cli_option global_options[] = {
-	CLI_OPTION(root, "root", 0, CLI_TEXT, "DIR", "state directory (default: /run/sbxrun)"),
+	CLI_OPTION(root, "root", 0, CLI_TEXT, "DIR", "state directory (default: /run/sbxrun, for users $XDG_RUNTIME_DIR/sbxrun)"),
 	CLI_OPTION(log, "log", 0, CLI_TEXT, "FILE", "write errors there too"),
 	CLI_OPTION(log_format, "log-format", 0, CLI_TEXT, "text|json", "of the log (default: text)"),
 	CLI_OPTION(log_level, "log-level", 0, CLI_TEXT, "error|warning|info|debug", "how much is logged (default: error)"),

@@ -177,6 +177,7 @@ void oci_features_write(struct arena *a, struct buf *b)
 				.known_flags = words_of(a, oci_seccomp_flags),
 				.supported_flags = words_of(a, oci_seccomp_flags),
 			},
+			.memory_policy = {.modes = words_of(a, oci_memory_modes), .flags = words_of(a, oci_memory_flags)},
 			.mount_extensions = {.idmap = {.enabled = true}},
 		},
 	};

@@ -178,6 +178,8 @@ static int plan_confinement(const struct oci_config *c, const struct host_facts 
 	    plan_memory_policy(&c->linux_.memory_policy, &p->memory_policy, e) < 0)
 		return -1;
 	plan_lsm(c, &facts->lsm, a, &p->lsm, &p->warnings);
+	if (p->lsm.mount_label)
+		return err_set(e, ERR_CONFIG, "linux.mountLabel: not supported by this version of sbxrun");
 	if (!c->process.set)
 		return 0;
 	if (plan_caps(&c->process.capabilities, caps, a, &p->caps, &p->warnings, e) < 0 ||

@@ -328,8 +328,6 @@ wrong_values_are_refused_and_change_nothing() {
 		'--cpuset-cpus x' '--cpuset-mems 0-' '--blkio-weight 5' '--blkio-weight 70000' '--pids-limit x' '--pids-limit -2' '--memory 100m --memory-swap 50m'; do
 		# shellcheck disable=SC2086
 		refused . sbx update --pids-limit 10 $args "$ID"
-		# shellcheck disable=SC2086
-		refused . sbx update "$ID" $args
 	done
 	_memory_is 64 96
 	file_has "$(cgroup_dir pids)/pids.max" '^20$'

@@ -1,0 +1,55 @@
+#!/bin/bash
+# Fields of linux.* that a machine or this version may not be able to honour: they have their effect, or are an error that names
+# them. Silence is the one wrong answer.
+. "${0%/*}/../lib/test.sh"
+
+# FILTER FIELD: refused by name. Returns 1 when it was accepted.
+_refused() {
+	run_in_box 'echo started' "$1"
+	[ "$rc" != 0 ] || return 1
+	rc_is 1
+	is "$out" ''
+	like "$err" "$2"
+}
+
+network_devices_are_moved_or_refused() {
+	bundle 'sh("ls /sys/class/net; cat /sys/class/net/inside/operstate")' '.linux.netDevices = {"sbxt-net0": {name: "inside"}}'
+	if ! ip link add sbxt-net0 type dummy 2>/dev/null; then
+		run sbx run -b "$B" "$ID"
+		rc_is 1
+		like "$err" 'linux\.netDevices'
+		return
+	fi
+	run sbx run -b "$B" "$ID"
+	ip link del sbxt-net0 2>/dev/null || :
+	if [ "$rc" = 0 ]; then
+		like "$out" $'^inside\nlo'
+	else
+		like "$err" 'linux\.netDevices'
+	fi
+}
+
+a_memory_policy_is_applied_or_refused() {
+	_refused '.linux.memoryPolicy = {mode: "MPOL_INTERLEAVE", nodes: "0"}' 'linux\.memoryPolicy' && return
+	run_in_box 'grep -c interleave /proc/self/numa_maps' '.linux.memoryPolicy = {mode: "MPOL_INTERLEAVE", nodes: "0"}'
+	rc_is 0
+	isnt "$out" 0
+}
+
+resource_director_technology_is_refused_where_it_is_not() {
+	[ ! -d /sys/fs/resctrl/info ] || skip 'this machine has resctrl mounted'
+	_refused '.linux.intelRdt = {closID: "sbxt", l3CacheSchema: "L3:0=f"}' 'linux\.intelRdt' || fail 'it was accepted'
+}
+
+a_label_is_refused_where_no_selinux_is() {
+	[ ! -d /sys/fs/selinux/booleans ] || skip 'this machine has SELinux'
+	_refused '.linux.mountLabel = "system_u:object_r:svirt_sandbox_file_t:s0:c715,c811"' 'linux\.mountLabel' || fail 'it was accepted'
+}
+
+unknown_fields_are_passed_over() {
+	run_in_box 'echo started' '.linux.nosuchfield = {a: [1, {b: null}]} | .nosuch = true | .process.nosuch = "x"'
+	rc_is 0
+	is "$out" started
+}
+
+run_tests
