@@ -38,6 +38,7 @@ contestant() {
 	echo "job $name $holder"
 	echo "step create $path $root create --bundle /bench/${configs##* }-sleep @ID@"
 	echo "step start $path $root start @ID@"
+	echo "step exec $path $root exec @ID@ /bin/true"
 	echo "step state $path $root state @ID@"
 	echo "step kill $path $root kill @ID@ KILL"
 	echo "step delete $path $root delete @ID@"
