@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "life/life.h"
+#include "life/notify.h"
 #include "oci/names.h"
 
 enum { OUTPUT_MAX = 64 << 20 };
@@ -49,6 +50,7 @@ static struct create_options container_options(const struct cli *c)
 		.no_new_keyring = c->no_new_keyring,
 		.preserve_fds = c->preserve_fds,
 		.listen_fds = c->listen_fds,
+		.notify = notify_is_wanted(),
 	};
 }
 

@@ -19,6 +19,7 @@
 #include "init/init.h"
 #include "init/stage.h"
 #include "life/life.h"
+#include "life/notify.h"
 #include "ns/spawn.h"
 #include "ns/userns.h"
 #include "rootfs/mount.h"
@@ -35,7 +36,7 @@ static void create_log_notes(const struct strings *notes)
 		log_warn("%s", notes->v[i]);
 }
 
-static int create_record(const struct plan *p, struct arena *a, struct record *ret,
+static int create_record(const struct plan *p, bool notify, struct arena *a, struct record *ret,
 			 struct error *e)
 {
 	const struct oci_config *c = p->config;
@@ -56,6 +57,7 @@ static int create_record(const struct plan *p, struct arena *a, struct record *r
 		.boot_id = boot_id,
 		.owner = geteuid(),
 		.has_process = c->process.set,
+		.notify = notify,
 		.own_pid_ns = plan_has_new(p, CLONE_NEWPID),
 		.root_on_host = p->attach_on_host,
 		.root_mount_id = p->attach_on_host ? sys_mount_id(p->rootfs) : 0,
@@ -269,7 +271,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 		return -1;
 	create_log_notes(&notes);
 	timing_mark("seccomp built");
-	if (create_record(p, a, &c.record, e) < 0 || store_claim(o->root, o->id, &c.store, e) < 0)
+	if (create_record(p, o->notify && p->config->process.set, a, &c.record, e) < 0 || store_claim(o->root, o->id, &c.store, e) < 0)
 		return -1;
 	in->record = &c.record;
 	in->store = &c.store;
@@ -280,6 +282,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	}
 	if (store_write(&c.store, &c.record, a, e) < 0 ||
 	    store_put(&c.store, "config.json", text, len, e) < 0 ||
+	    (c.record.notify && notify_make(&c.store, e) < 0) ||
 	    create_spawn(p, o, in, &c, a, e) < 0) {
 		create_roll_back(&c, a);
 		return -1;

@@ -19,6 +19,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "life/notify.h"
 #include "sys/unix.h"
 
 enum { CHUNK = 16384, CTRL_D = 4, DRAIN_MS = 100 };
@@ -183,6 +184,7 @@ void foreground_close(struct foreground *f)
 	foreground_make_sane();
 	fd_close(&f->master_fd);
 	fd_close(&f->signal_fd);
+	fd_close(&f->notify_fd);
 }
 
 int foreground_wait(struct foreground *f, pid_t pid, int pidfd)
@@ -193,13 +195,16 @@ int foreground_wait(struct foreground *f, pid_t pid, int pidfd)
 	int status = 0;
 
 	for (;;) {
-		struct pollfd p[6] = {{.fd = pidfd, .events = POLLIN},
+		struct pollfd p[7] = {{.fd = pidfd, .events = POLLIN},
 				      {.fd = f->signal_fd, .events = POLLIN}};
 
 		flow_poll(&in, &p[2], &p[3]);
 		flow_poll(&out, &p[4], &p[5]);
-		if (poll(p, 6, -1) < 0)
+		p[6] = (struct pollfd){.fd = f->notify_fd, .events = POLLIN};
+		if (poll(p, 7, -1) < 0)
 			continue;
+		if (p[6].revents && notify_forward(f->notify_fd, pid))
+			fd_close(&f->notify_fd);
 		if (p[1].revents)
 			foreground_forward(f, pidfd);
 		if (p[2].revents)

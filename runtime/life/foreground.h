@@ -11,9 +11,10 @@
 struct foreground {
 	int signal_fd;
 	int master_fd; /* of its terminal, or -1 */
+	int notify_fd; /* where it says that it is ready, or -1 */
 };
 
-#define FOREGROUND_NONE ((struct foreground){.signal_fd = -1, .master_fd = -1})
+#define FOREGROUND_NONE ((struct foreground){.signal_fd = -1, .master_fd = -1, .notify_fd = -1})
 
 /* Blocks signals from here on, so that none is lost; they are forwarded by foreground_wait(). */
 int foreground_prepare(struct foreground *f, struct error *e);

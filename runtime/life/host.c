@@ -11,6 +11,7 @@
 #include "cgroup/cgroup.h"
 #include "life/foreground.h"
 #include "life/life.h"
+#include "life/notify.h"
 #include "oci/oci.h"
 #include "security/caps.h"
 #include "security/lsm.h"
@@ -85,6 +86,14 @@ static bool host_has_own_mounts(const struct oci_config *c)
 	return ns && !ns->path;
 }
 
+/* As mounts need it: absolute, though it may not be there yet. */
+static const char *state_root(const char *root, struct arena *a)
+{
+	char cwd[4096];
+
+	return root[0] == '/' || !getcwd(cwd, sizeof(cwd)) ? root : path_join(a, cwd, root);
+}
+
 int life_plan(const struct create_options *o, const struct host_facts *facts, struct arena *a,
 	      char **ret_config_text, size_t *ret_config_len, struct plan *ret_plan,
 	      struct error *e)
@@ -96,6 +105,8 @@ int life_plan(const struct create_options *o, const struct host_facts *facts, st
 	if (!bundle || bundle_read(o, bundle, a, ret_config_text, ret_config_len, e) < 0 ||
 	    oci_config_read("config.json", *ret_config_text, *ret_config_len, a, config, e) < 0)
 		return -1;
+	if (o->notify && config->process.set)
+		notify_add(config, path_join(a, state_root(o->root, a), o->id), a);
 	if (o->console_fd >= 0)
 		foreground_own_size(&config->process.console_size);
 	/* Two lookups that only a config with labels needs. */

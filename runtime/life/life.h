@@ -27,6 +27,7 @@ struct create_options {
 	bool no_new_keyring;
 	unsigned int preserve_fds;
 	unsigned int listen_fds; /* of these, the first: by socket activation */
+	bool notify;		 /* the caller is a service that wants to know when it is ready */
 };
 
 /* A container that this process made, and whose init is its child. */
@@ -133,9 +134,10 @@ int life_plan(const struct create_options *o, const struct host_facts *facts, st
 	      struct error *e);
 
 /* Starts a created container: tells init, waits until the program runs, runs poststart hooks. After a
- * failed hook (ERR_HOOK) the caller must destroy the container, as the specification demands. */
-int life_start_created(struct store *s, struct record *r, int pidfd, struct arena *a,
-		       struct error *e);
+ * failed hook (ERR_HOOK) the caller must destroy the container, as the specification demands.
+ * *ret_notify_fd is where the program will say that it is ready, if anybody waits for it, or -1. */
+int life_start_created(struct store *s, struct record *r, int pidfd, int *ret_notify_fd,
+		       struct arena *a, struct error *e);
 
 /* Waits until the program runs. -1 with the reason why it doesn't; the process may still be there. */
 int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, struct arena *a,

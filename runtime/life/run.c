@@ -6,6 +6,7 @@
 #include "base/timing.h"
 #include "life/foreground.h"
 #include "life/life.h"
+#include "life/notify.h"
 #include "sys/msg.h"
 
 static void run_close(struct created *c)
@@ -25,22 +26,26 @@ static int run_give_up(struct created *c, struct arena *a)
 	return -1;
 }
 
-static int run_start(struct created *c, struct arena *a, struct error *e)
+static int run_start(struct created *c, int *ret_notify_fd, struct arena *a, struct error *e)
 {
 	if (!c->record.has_process)
 		return err_set(e, ERR_CONFIG,
 			       "process: the config has none, so there is nothing to run");
-	return life_start_created(&c->store, &c->record, c->pidfd, a, e);
+	return life_start_created(&c->store, &c->record, c->pidfd, ret_notify_fd, a, e);
 }
 
 static int run_detached(const struct run_options *o, struct arena *a, struct error *e)
 {
+	autoclose int notify_fd = -1;
 	struct created c;
 
 	if (life_create(&o->create, a, &c, e) < 0)
 		return -1;
-	if (run_start(&c, a, e) < 0)
+	if (run_start(&c, &notify_fd, a, e) < 0)
 		return run_give_up(&c, a);
+	store_unlock(&c.store);
+	if (notify_fd >= 0)
+		notify_wait(notify_fd, c.pid, c.pidfd);
 	run_close(&c);
 	return 0;
 }
@@ -65,7 +70,7 @@ static int run_foreground(const struct run_options *o, struct arena *a, int *ret
 	fd_close(&console[1]);
 	if (c.terminal_is_ours && foreground_open_terminal(&f, console[0], e) < 0)
 		return run_give_up(&c, a);
-	if (run_start(&c, a, e) < 0) {
+	if (run_start(&c, &f.notify_fd, a, e) < 0) {
 		foreground_close(&f);
 		return run_give_up(&c, a);
 	}

@@ -8,6 +8,7 @@
 #include "init/hooks.h"
 #include "init/stage.h"
 #include "life/life.h"
+#include "life/notify.h"
 
 static int start_tell_init(struct store *s, const struct record *r, int pidfd, struct arena *a,
 			   struct error *e)
@@ -34,9 +35,12 @@ static int start_run_poststart(const struct record *r, struct arena *a, struct e
 	return hooks_run(&r->hooks.poststart, "poststart", b.data, NULL, e);
 }
 
-int life_start_created(struct store *s, struct record *r, int pidfd, struct arena *a,
-		       struct error *e)
+int life_start_created(struct store *s, struct record *r, int pidfd, int *ret_notify_fd,
+		       struct arena *a, struct error *e)
 {
+	*ret_notify_fd = -1;
+	if (r->notify && notify_is_wanted() && (*ret_notify_fd = notify_bind(s, e)) < 0)
+		return -1;
 	if (start_tell_init(s, r, pidfd, a, e) < 0) {
 		/* It may wait for a seccomp listener that nobody serves. */
 		if (pidfd >= 0)
@@ -50,7 +54,7 @@ int life_start_created(struct store *s, struct record *r, int pidfd, struct aren
 int life_start(const char *root, const char *id, struct arena *a, struct error *e)
 {
 	auto_store struct store s = STORE_NONE;
-	autoclose int pidfd = -1;
+	autoclose int pidfd = -1, notify_fd = -1;
 	struct error ignored;
 	struct record r;
 	bool found;
@@ -75,8 +79,12 @@ int life_start(const char *root, const char *id, struct arena *a, struct error *
 		return err_set(e, ERR_CONFIG,
 			       "process: the config of container \"%s\" has none, so it can't be started",
 			       id);
-	if (life_start_created(&s, &r, pidfd, a, e) == 0)
+	if (life_start_created(&s, &r, pidfd, &notify_fd, a, e) == 0) {
+		store_unlock(&s);
+		if (notify_fd >= 0)
+			notify_wait(notify_fd, r.pid, pidfd);
 		return 0;
+	}
 	/* A failed hook is the end of the container; a program that can't run leaves it stopped. */
 	if (e->class == ERR_HOOK && life_destroy(&s, &r, pidfd, a, &ignored) < 0)
 		log_warn("clean-up after the failure: %s", ignored.text);

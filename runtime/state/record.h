@@ -6,6 +6,7 @@
  *	ROOT/ID/state.json  the record
  *	ROOT/ID/config.json the config as it was at create
  *	ROOT/ID/start.sock  init waits here for `start`; gone once started
+ *	ROOT/ID/notify/     the program's own notify socket, when the caller is a service
  */
 #pragma once
 
@@ -35,6 +36,7 @@ struct record {
 	bool committed;	  /* create has succeeded */
 	bool has_process;
 	bool own_pid_ns;
+	bool notify;	  /* it has a socket to say "ready" */
 	bool root_on_host; /* the root is mounted in the runtime's own mount namespace … */
 	uint64_t root_mount_id; /* … on top of this mount */
 	LIST(struct cgroup_dir) cgroups;

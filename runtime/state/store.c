@@ -218,8 +218,13 @@ int store_read(const struct store *s, struct arena *a, struct record *ret, bool 
 int store_remove(struct store *s, struct error *e)
 {
 	static const char *const names[] = {RECORD, RECORD_NEW, "config.json", SOCKET};
+	autoclose int notify_dfd = openat(s->dfd, "notify", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	size_t i;
 
+	if (notify_dfd >= 0)
+		unlinkat(notify_dfd, "notify.sock", 0);
+	if (notify_dfd >= 0 && unlinkat(s->dfd, "notify", AT_REMOVEDIR) < 0)
+		return err_sys(e, "remove the notify directory of container \"%s\"", s->id);
 	/* The record goes last but for the directory: until then the clean-up can be repeated. */
 	for (i = ARRAY_SIZE(names); i-- > 0;)
 		if (unlinkat(s->dfd, names[i], 0) < 0 && errno != ENOENT)

