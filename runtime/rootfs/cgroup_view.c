@@ -117,6 +117,8 @@ int cgroup_view_mount(const struct plan *p, const struct mount_plan *m, struct s
 {
 	size_t only = cgroup_view_only(p, m);
 
+	if (only == SIZE_MAX && str_eq(m->type, "cgroup2"))
+		return err_set(e, ERR_HOST, "%s.type: this host has no unified cgroup tree", m->field);
 	if (only != SIZE_MAX)
 		return cgroup_view_one(s->cgroups[only], cgroup_view_attrs(p, m), target, m, e);
 	return cgroup_view_tree(p, m, s, target, e);
