@@ -17,7 +17,7 @@ struct launch {
 	/* In the parent: write the maps of the launcher's user namespace. NULL: never asked for. */
 	int (*write_maps)(void *context, pid_t pid, struct error *e);
 	/* In the child that is started. */
-	void (*main)(void *context) __attribute__((noreturn));
+	__attribute__((noreturn)) void (*main)(void *context);
 	uint64_t clone_flags; /* CLONE_NEW* of the child */
 	int unified_dfd;      /* the cgroup that both are born into, or -1 */
 };

@@ -21,7 +21,7 @@
 struct spawn {
 	const struct plan *plan;
 	int unified_dfd; /* cgroup for clone3, or -1 */
-	void (*main)(void *context) __attribute__((noreturn)); /* init's own program */
+	__attribute__((noreturn)) void (*main)(void *context); /* init's own program */
 	void *context;
 };
 

@@ -135,6 +135,16 @@ a_file_of_no_known_format_is_said_so() {
 	nothing_is_left
 }
 
+a_program_that_is_nowhere_is_missed_at_create() {
+	# Engines read why from create, and clean up after its failure only.
+	bundle 'args(["no-such-program"])'
+	refused 'executable file not found in \$PATH' sbx create -b "$B" "$ID"
+	nothing_is_left
+	bundle 'args(["/etc/passwd"])'
+	refused 'permission denied' sbx create -b "$B" "$ID"
+	nothing_is_left
+}
+
 no_words_are_refused() {
 	local filter
 	bundle

@@ -202,7 +202,7 @@ labels_are_refused_where_the_host_has_none() {
 a_pidfd_is_sent() {
 	box
 	needs python3
-	python3 "$TOOLS/pidfd.py" "$T/sock" >got &
+	"$PYTHON" "$TOOLS/pidfd.py" "$T/sock" >got &
 	local listener=$!
 	wait_until 20 test -S sock
 	sbx exec -d --pidfd-socket "$T/sock" --pid-file pid "$ID" sleep 1

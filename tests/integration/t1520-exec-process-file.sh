@@ -110,10 +110,10 @@ the_scheduler_is_the_one_asked_for() {
 	box
 	_process 'exec sleep 100' '.scheduler = {policy: "SCHED_BATCH", nice: 5}'
 	sbx exec -d --pid-file pid -p process "$ID"
-	is "$(python3 -c 'import os, sys; p = int(sys.argv[1]); print(os.sched_getscheduler(p), os.getpriority(0, p))' "$(<pid)")" '3 5'
+	is "$("$PYTHON" -c 'import os, sys; p = int(sys.argv[1]); print(os.sched_getscheduler(p), os.getpriority(0, p))' "$(<pid)")" '3 5'
 	_process 'exec sleep 100'
 	sbx exec -d --pid-file pid -p process "$ID"
-	is "$(python3 -c 'import os, sys; p = int(sys.argv[1]); print(os.sched_getscheduler(p), os.getpriority(0, p))' "$(<pid)")" '0 0'
+	is "$("$PYTHON" -c 'import os, sys; p = int(sys.argv[1]); print(os.sched_getscheduler(p), os.getpriority(0, p))' "$(<pid)")" '0 0'
 }
 
 the_io_priority_is_the_one_asked_for() {

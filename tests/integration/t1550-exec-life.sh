@@ -143,7 +143,7 @@ a_detached_program_is_a_child_of_whoever_reaps() {
 	needs python3
 	box
 	# An engine is a subreaper and waits for what exec leaves.
-	run python3 -c '
+	run "$PYTHON" -c '
 import ctypes, os, subprocess, sys
 ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
 subprocess.run(sys.argv[1:], check=True)

@@ -5,24 +5,37 @@
 . "${0%/*}/../lib/life.sh"
 . "${0%/*}/../tools/exec.sh"
 
-# _hunt FILTER…: a container with a hunter, and execs into it. Sets REPORT.
-_hunt() {
-	local i many=100
-	[ "$VIEW" != v2 ] || many=20
+# How often somebody joins.
+_MANY=100
+[ "$VIEW" != v2 ] || _MANY=20
+
+# _lie_in_wait FILTER…: a container whose first process is a hunter.
+_lie_in_wait() {
 	needs gcc
 	bundle writable 'args(["/hunter"])' "$@"
 	gcc -O2 -static -o "$B/rootfs/hunter" "$TOOLS/hunter.c" || skip 'no static C library'
 	chmod 777 "$B/rootfs"
 	sbx run -d -b "$B" "$ID"
 	wait_until 10 test -e "$B/rootfs/report"
-	for ((i = 0; i < many; i++)); do
-		# A hunter that attaches may disturb the program's end, but not the host.
-		timeout 20 "$SBXRUN" --root "$T/state" exec "$ID" /hunter idle </dev/null >/dev/null 2>>errors || :
-	done
+}
+
+# Ends the hunt and sets REPORT.
+_call_it_off() {
 	: >"$B/rootfs/end"
 	wait_until 20 grep -q ^end "$B/rootfs/report"
 	slurp REPORT "$B/rootfs/report"
 	echo "$REPORT"
+}
+
+# _hunt FILTER…: execs into a container with a hunter.
+_hunt() {
+	local i
+	_lie_in_wait "$@"
+	for ((i = 0; i < _MANY; i++)); do
+		# A hunter that attaches may disturb the program's end, but not the host.
+		timeout 20 "$SBXRUN" --root "$T/state" exec "$ID" /hunter idle </dev/null >/dev/null 2>>errors || :
+	done
+	_call_it_off
 }
 
 a_hunter_with_docker_like_rights_gets_nothing() {
@@ -40,6 +53,30 @@ a_hunter_that_may_trace_gets_nothing_that_it_has_not() {
 a_hunter_in_a_user_namespace_gets_nothing() {
 	_hunt 'caps(["CAP_SYS_PTRACE", "CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH", "CAP_KILL", "CAP_SYS_ADMIN"])' \
 		'ns("user") | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] | .linux.gidMappings = .linux.uidMappings'
+	unlike "$REPORT" GOT
+}
+
+# Without no_new_privs a filter can be loaded only with CAP_SYS_ADMIN; that must not be had by whoever can be seen.
+a_filter_is_no_way_to_more() {
+	_hunt 'caps(["CAP_SYS_PTRACE", "CAP_DAC_OVERRIDE", "CAP_KILL"])' '.process.noNewPrivileges = false' \
+		'.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["mkdir"], action: "SCMP_ACT_ERRNO"}]}'
+	unlike "$REPORT" GOT
+}
+
+# A neighbour that may trace could attach to a container in the making, as with every runtime; one that may not gets nothing.
+a_container_that_joins_the_pid_namespace_is_no_prey() {
+	local i hunter first
+	_lie_in_wait 'caps(["CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH", "CAP_KILL"])'
+	hunter=$B first=$(pid_of "$ID")
+	bundle 'args(["/hunter", "idle"])' "ns(\"pid\"; \"/proc/$first/ns/pid\")" \
+		'caps(["CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH", "CAP_KILL"])'
+	ln "$hunter/rootfs/hunter" "$B/rootfs/hunter"
+	for ((i = 0; i < _MANY / 4; i++)); do
+		timeout 20 "$SBXRUN" --root "$T/state" run -b "$B" "$ID" </dev/null >/dev/null 2>>errors || :
+		sbx delete -f "$ID"
+	done
+	B=$hunter
+	_call_it_off
 	unlike "$REPORT" GOT
 }
 

@@ -256,7 +256,7 @@ a_socket_without_a_terminal_is_an_error() {
 
 a_terminal_needs_a_devpts_and_says_so() {
 	bundle "$_terminal" 'unmount("/dev/pts")'
-	python3 "$TOOLS/terminal.py" output take "$T/sock" </dev/null >said 2>said.err &
+	"$PYTHON" "$TOOLS/terminal.py" output take "$T/sock" </dev/null >said 2>said.err &
 	TERMINAL=$!
 	wait_until 20 test -S sock
 	refused 'terminal.*(pts|devpts)' sbx create --console-socket "$T/sock" -b "$B" "$ID"

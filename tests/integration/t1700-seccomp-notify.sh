@@ -14,7 +14,7 @@ _asking() {
 # _listen CONNECTIONS ERRNO[:COUNT]
 _listen() {
 	needs python3
-	python3 "$TOOLS/notify.py" "$T/sock" "$@" >told 2>listener.err &
+	"$PYTHON" "$TOOLS/notify.py" "$T/sock" "$@" >told 2>listener.err &
 	LISTENER=$!
 	wait_until 20 test -S sock
 }

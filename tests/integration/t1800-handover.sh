@@ -10,7 +10,7 @@
 _expect_pidfd() {
 	needs python3
 	rm -f sock
-	python3 "$TOOLS/pidfd.py" "$T/sock" >got 2>got.err &
+	"$PYTHON" "$TOOLS/pidfd.py" "$T/sock" >got 2>got.err &
 	LISTENER=$!
 	wait_until 20 test -S sock
 }
@@ -65,7 +65,7 @@ without_pivot_root_a_container_runs_as_well() {
 
 # Runs CMD… with a session keyring of the name $P.
 _in_session() {
-	python3 -c '
+	"$PYTHON" -c '
 import ctypes, os, platform, sys
 number = {"x86_64": 250, "aarch64": 219}[platform.machine()]
 if ctypes.CDLL(None).syscall(number, 1, sys.argv[1].encode()) < 0:
@@ -132,7 +132,7 @@ the_notify_socket_of_the_caller_is_not_told_to_the_program() {
 init_is_a_child_of_whoever_reaps() {
 	needs python3
 	bundle 'sh("exit 9")'
-	run python3 -c '
+	run "$PYTHON" -c '
 import ctypes, os, subprocess, sys
 ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
 run = [sys.argv[1], "--root", sys.argv[2]]

@@ -2,6 +2,9 @@
 # For tests of exec, terminals and listeners. Needs lib/test.sh and lib/life.sh.
 
 TOOLS=$TESTS_DIR/tools
+# The system's own rather than a version manager's wrapper, which takes a second.
+PYTHON=python3
+[ ! -x /usr/bin/python3 ] || PYTHON=/usr/bin/python3
 
 # box [FILTER…]: a running container ($ID, $B) whose first process does nothing.
 box() {
@@ -38,7 +41,7 @@ status_field() {
 # at_terminal CMD…: CMD on a terminal of its own, driven by stdin; sets rc, $said and the file "output".
 at_terminal() {
 	rc=0
-	python3 "$TOOLS/terminal.py" output run "$@" >said 2>said.err || rc=$?
+	"$PYTHON" "$TOOLS/terminal.py" output run "$@" >said 2>said.err || rc=$?
 	slurp said said
 	printf '+ %s\nrc=%s\nsaid=%s\n' "$*" "$rc" "$said"
 	cat said.err
@@ -46,7 +49,7 @@ at_terminal() {
 
 # take_terminal SOCKET: in the background; stdin drives it. Afterwards: terminal_is_done.
 take_terminal() {
-	python3 "$TOOLS/terminal.py" output take "$1" <&0 >said 2>said.err & # else it had /dev/null
+	"$PYTHON" "$TOOLS/terminal.py" output take "$1" <&0 >said 2>said.err & # else it had /dev/null
 	TERMINAL=$!
 	wait_until 20 test -S "$1"
 }
