@@ -137,10 +137,7 @@ static int init_wait_for_runtime_hooks(struct init *in, struct error *e)
 
 static const char *init_state(const struct init *in, enum status status)
 {
-	struct buf b = buf_new(in->arena, 1 << 20);
-
-	record_write_state(in->record, status, getpid(), in->arena, &b, false);
-	return b.data;
+	return record_state_text(in->record, status, getpid(), in->arena);
 }
 
 static int init_run_container_hooks(struct init *in, struct error *e)

@@ -116,17 +116,17 @@ static int create_run_hooks(const struct plan *p, struct created *c, struct aren
 			    struct error *e)
 {
 	const struct oci_hooks *h = &p->config->hooks;
-	struct buf b = buf_new(a, 1 << 20);
+	const char *state;
 
 	/* A hook may ask for the state, and must find the pid there. */
 	if (create_remember_init(c, a, e) < 0)
 		return -1;
 	/* "created" is the specification's word for what comes after the namespaces are made, though
 	 * `state` says "creating" until create has succeeded. */
-	record_write_state(&c->record, STATUS_CREATED, c->pid, a, &b, false);
-	if (hooks_run(&h->prestart, "prestart", b.data, NULL, e) < 0)
+	state = record_state_text(&c->record, STATUS_CREATED, c->pid, a);
+	if (hooks_run(&h->prestart, "prestart", state, NULL, e) < 0)
 		return -1;
-	return hooks_run(&h->create_runtime, "createRuntime", b.data, NULL, e);
+	return hooks_run(&h->create_runtime, "createRuntime", state, NULL, e);
 }
 
 /* Who gets the terminal's other end: the caller's socket, or the foreground run that we serve. */

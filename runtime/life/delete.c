@@ -1,5 +1,21 @@
+#include <signal.h>
+#include <sys/pidfd.h>
+
 #include "base/fd.h"
 #include "life/life.h"
+
+/* Whoever holds the lock may be waiting for this very process: a start whose init is stopped. */
+static void delete_kill_first(const char *root, const char *id, struct arena *a)
+{
+	auto_store struct store s = STORE_NONE;
+	autoclose int pidfd = -1;
+	struct error ignored;
+	struct record r;
+
+	if (life_load(root, id, false, a, &s, &r, &ignored) == 0 && r.committed &&
+	    store_status(&s, &r, &pidfd) != STATUS_STOPPED && pidfd >= 0)
+		pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+}
 
 int life_delete(const char *root, const char *id, bool force, struct arena *a, struct error *e)
 {
@@ -11,6 +27,8 @@ int life_delete(const char *root, const char *id, bool force, struct arena *a, s
 
 	if (store_check_id(id, e) < 0)
 		return -1;
+	if (force)
+		delete_kill_first(root, id, a);
 	if (store_open(root, id, true, &s, e) < 0)
 		return force && e->class == ERR_NOT_FOUND ? 0 : -1;
 	if (store_read(&s, a, &r, &found, e) < 0)

@@ -51,13 +51,10 @@ static int destroy_unmount_root(const struct record *r, struct error *e)
 
 static void destroy_run_poststop(const struct record *r, struct arena *a)
 {
-	struct buf b = buf_new(a, 1 << 20);
-
 	if (!r->hooks.poststop.n)
 		return;
-	record_write_state(r, STATUS_STOPPED, 0, a, &b, false);
 	/* The specification: warn, and go on as if it had succeeded. */
-	hooks_run_all(&r->hooks.poststop, "poststop", b.data);
+	hooks_run_all(&r->hooks.poststop, "poststop", record_state_text(r, STATUS_STOPPED, 0, a));
 }
 
 int life_destroy(struct store *s, const struct record *r, int pidfd, struct arena *a,

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -176,14 +177,17 @@ static int exec_load(const struct store *s, const struct exec_options *o, struct
 				 exec_process_from_options(o, &c->process, a, e);
 }
 
-static bool exec_is_in_other_ns(pid_t pid, const char *name)
+/* 1 or 0; -1 if it can't be told, for the process has ended. */
+static int exec_is_in_other_ns(pid_t pid, const char *name)
 {
 	char own[64], other[64];
 	struct stat a, b;
 
 	snprintf(own, sizeof(own), "/proc/self/ns/%s", name);
 	snprintf(other, sizeof(other), "/proc/%d/ns/%s", pid, name);
-	return stat(own, &a) == 0 && stat(other, &b) == 0 && a.st_ino != b.st_ino;
+	if (stat(own, &a) < 0)
+		return 0; /* a kind that this kernel doesn't have */
+	return stat(other, &b) < 0 ? -1 : a.st_ino != b.st_ino;
 }
 
 /* "0-3,7" as a set; validated before. */
@@ -213,14 +217,25 @@ static int exec_find_namespaces(struct join *j, const struct record *r, const st
 	char path[64];
 	size_t i;
 
-	for (i = 0; i < OCI_NS_COUNT; i++)
-		if (exec_is_in_other_ns(r->pid, oci_ns_names[i].proc))
+	for (i = 0; i < OCI_NS_COUNT; i++) {
+		int other = exec_is_in_other_ns(r->pid, oci_ns_names[i].proc);
+
+		if (other < 0)
+			return err_set(e, ERR_WRONG_STATE, "container not running");
+		if (other)
 			j->namespaces |= oci_ns_names[i].flag;
-	if (p->new_root)
-		return 0;
+	}
 	snprintf(path, sizeof(path), "/proc/%d/root", r->pid);
-	j->root_dfd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return j->root_dfd < 0 ? err_sys(e, "open %s", path) : 0;
+	if (!p->new_root && (j->root_dfd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
+		return err_sys(e, "open %s", path);
+	/* Only if it lives now was all of this about the container's init, and not about whoever has its
+	 * number by now. A program must never run on the host because there was nothing to join. */
+	if (pidfd_send_signal(j->init_pidfd, 0, NULL, 0) < 0 || !store_is_alive(j->init_pidfd))
+		return err_set(e, ERR_WRONG_STATE, "container not running");
+	if (p->ns.new_flags & ~(uint64_t)j->namespaces & ~(uint64_t)CLONE_NEWTIME)
+		return err_set(e, ERR_WRONG_STATE,
+			       "container not running: its init is not in the namespaces of its config");
+	return 0;
 }
 
 static int exec_check_status(const struct store *s, const struct record *r,

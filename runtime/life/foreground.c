@@ -142,13 +142,30 @@ static void flow_poll(const struct flow *w, struct pollfd *in, struct pollfd *ou
 	*out = (struct pollfd){.fd = w->len ? w->to : -1, .events = POLLOUT};
 }
 
-static void foreground_forward(struct foreground *f, int pidfd)
+/* Orphans of a container without a pid namespace of its own are given to us; each one left would
+ * count among its processes. The program itself is waited for elsewhere. */
+static void foreground_reap(pid_t program)
+{
+	siginfo_t info;
+
+	for (;;) {
+		info.si_pid = 0;
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 ||
+		    info.si_pid == 0 || info.si_pid == program)
+			return;
+		waitpid(info.si_pid, NULL, __WALL);
+	}
+}
+
+static void foreground_forward(struct foreground *f, pid_t pid, int pidfd)
 {
 	struct signalfd_siginfo info;
 
 	while (read(f->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
+		if (info.ssi_signo == SIGCHLD) {
+			foreground_reap(pid);
 			continue;
+		}
 		if (info.ssi_signo == SIGWINCH && f->master_fd >= 0) {
 			foreground_resize(f->master_fd);
 			continue;
@@ -206,7 +223,7 @@ int foreground_wait(struct foreground *f, pid_t pid, int pidfd)
 		if (p[6].revents && notify_forward(f->notify_fd, pid))
 			fd_close(&f->notify_fd);
 		if (p[1].revents)
-			foreground_forward(f, pidfd);
+			foreground_forward(f, pid, pidfd);
 		if (p[2].revents)
 			flow_read(&in, true);
 		if (p[3].revents)

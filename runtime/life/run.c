@@ -78,10 +78,11 @@ static int run_foreground(const struct run_options *o, struct arena *a, int *ret
 	store_unlock(&c.store);
 	*ret_status = foreground_wait(&f, c.pid, c.pidfd);
 	timing_mark("program ended");
-	run_close(&c);
-	/* Somebody may have deleted it meanwhile, and that is fine. */
-	if (!o->keep && life_delete(o->create.root, o->create.id, true, a, &ignored) < 0)
+	/* Somebody may have deleted it meanwhile, and even made another one of that name. */
+	if (!o->keep && store_relock(&c.store) &&
+	    life_destroy(&c.store, &c.record, -1, a, &ignored) < 0)
 		log_warn("%s", ignored.text);
+	run_close(&c);
 	timing_mark("deleted");
 	return 0;
 }

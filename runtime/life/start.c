@@ -27,12 +27,10 @@ static int start_tell_init(struct store *s, const struct record *r, int pidfd, s
 
 static int start_run_poststart(const struct record *r, struct arena *a, struct error *e)
 {
-	struct buf b = buf_new(a, 1 << 20);
-
 	if (!r->hooks.poststart.n)
 		return 0;
-	record_write_state(r, STATUS_RUNNING, r->pid, a, &b, false);
-	return hooks_run(&r->hooks.poststart, "poststart", b.data, NULL, e);
+	return hooks_run(&r->hooks.poststart, "poststart",
+			 record_state_text(r, STATUS_RUNNING, r->pid, a), NULL, e);
 }
 
 int life_start_created(struct store *s, struct record *r, int pidfd, int *ret_notify_fd,

@@ -5,6 +5,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -122,13 +123,18 @@ int userns_open_map(const struct oci_id_maps *uids, const struct oci_id_maps *gi
 	char path[64];
 	autoclose int pidfd = -1;
 	int ns_fd = -1, status;
-	pid_t pid = sys_clone3(CLONE_NEWUSER, -1, &pidfd);
+	pid_t parent = getpid(), pid = sys_clone3(CLONE_NEWUSER, -1, &pidfd);
 
 	if (pid < 0)
 		return err_sys(e, "make a user namespace for a mount's ids");
-	if (pid == 0)
-		for (;;)
+	if (pid == 0) {
+		/* No life without the parent, and no copy of its locks. */
+		close_range(0, ~0U, 0);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		while (getppid() == parent)
 			pause();
+		_exit(0);
+	}
 	if (userns_write_maps(pid, uids, gids, rootless, e) == 0) {
 		snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
 		ns_fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -43,7 +43,23 @@ static bool rootfs_is_late_readonly(const struct mount_plan *m)
 	       (m->set & MOUNT_ATTR_RDONLY);
 }
 
-static int rootfs_mount_fs(const struct mount_plan *m, struct in_root target, struct error *e)
+/* The old call knows fewer attributes: the rest is put on what it has mounted. */
+static int rootfs_mount_old(const struct mount_plan *m, int root_dfd, struct in_root target,
+			    struct error *e)
+{
+	auto_in_root struct in_root mounted = IN_ROOT_NONE;
+
+	if (m->tmpcopyup)
+		return err_set(e, ERR_CONFIG, "%s.options: tmpcopyup with options this long", m->field);
+	if (mount_by_old_call(m, target, e) < 0)
+		return -1;
+	if (resolve_in_root(root_dfd, m->destination, &mounted) < 0)
+		return err_sys(e, "%s.destination: %s", m->field, m->destination);
+	return mount_change(m, mounted, e);
+}
+
+static int rootfs_mount_fs(const struct mount_plan *m, int root_dfd, struct in_root target,
+			   struct error *e)
 {
 	struct mount_plan now = *m;
 	autoclose int fd = -1;
@@ -51,7 +67,7 @@ static int rootfs_mount_fs(const struct mount_plan *m, struct in_root target, st
 	if (rootfs_is_late_readonly(m))
 		now.set &= ~(uint64_t)MOUNT_ATTR_RDONLY;
 	if (mount_needs_old_call(m))
-		return mount_by_old_call(m, target, e);
+		return rootfs_mount_old(m, root_dfd, target, e);
 	fd = mount_make_fs(m, target, e);
 	if (fd < 0)
 		return -1;
@@ -99,7 +115,7 @@ static int rootfs_mount(const struct plan *p, size_t i, struct sources *s, int r
 	case MOUNT_REMOUNT:
 		break;
 	}
-	return rootfs_mount_fs(m, target, e);
+	return rootfs_mount_fs(m, root_dfd, target, e);
 }
 
 static int rootfs_mount_all(const struct plan *p, struct sources *s, int root_dfd, struct error *e)

@@ -94,6 +94,15 @@ void record_write_state(const struct record *r, enum status status, pid_t pid, s
 	json_write(b, &state_document_table, &d, indent ? 2 : 0);
 }
 
+char *record_state_text(const struct record *r, enum status status, pid_t pid, struct arena *a)
+{
+	/* The record, which holds all of it, is smaller than half of that. */
+	struct buf b = buf_new(a, 2 * RECORD_MAX);
+
+	record_write_state(r, status, pid, a, &b, false);
+	return b.data;
+}
+
 void record_write_process_state(const struct record *r, pid_t pid, struct arena *a, struct buf *b)
 {
 	buf_str(b, "{\"ociVersion\":\"" OCI_VERSION_MAX "\",\"fds\":[\"seccompFd\"]");

@@ -22,6 +22,8 @@
 
 #define RECORD_VERSION 1
 
+enum { RECORD_MAX = 4 << 20 }; /* bytes */
+
 struct record {
 	uint32_t version;
 	char *id;
@@ -60,6 +62,9 @@ const char *status_word(enum status s);
 /* The state that engines and hooks read, as the specification has it. */
 void record_write_state(const struct record *r, enum status status, pid_t pid, struct arena *a,
 			struct buf *b, bool indent);
+
+/* The same on one line, as hooks get it. */
+char *record_state_text(const struct record *r, enum status status, pid_t pid, struct arena *a);
 
 /* What a seccomp listener is told: the specification's container process state. */
 void record_write_process_state(const struct record *r, pid_t pid, struct arena *a, struct buf *b);

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -25,7 +27,7 @@
 #define RECORD_NEW "state.json.new"
 #define SOCKET "start.sock"
 
-enum { ID_MAX = 255, RECORD_MAX = 4 << 20, CLAIM_TRIES = 16 };
+enum { ID_MAX = 255, CLAIM_TRIES = 16, LOCK_TRIES = 2000 /* 10 s */ };
 
 void store_close(struct store *s)
 {
@@ -61,6 +63,15 @@ const char *store_default_root(struct arena *a)
 	return arena_printf(a, "/tmp/sbxrun-%u", geteuid());
 }
 
+/* Records say what to kill, remove and run: whoever can write them is us. */
+static bool store_root_is_ours(int dfd)
+{
+	struct stat st;
+
+	return fstat(dfd, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0) &&
+	       !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
 static int store_open_root(const char *root, bool make, struct error *e)
 {
 	char path[4096], *p;
@@ -80,6 +91,11 @@ static int store_open_root(const char *root, bool make, struct error *e)
 	dfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dfd < 0)
 		return err_sys(e, "--root: open %s", root);
+	if (!store_root_is_ours(dfd)) {
+		fd_close(&dfd);
+		return err_set(e, ERR_HOST,
+			       "--root: %s belongs to somebody else, or others may write to it", root);
+	}
 	return dfd;
 }
 
@@ -92,11 +108,21 @@ static bool store_is_current(const struct store *s)
 	       held.st_ino == named.st_ino && held.st_dev == named.st_dev;
 }
 
-static int store_lock(struct store *s)
+/* Bounded: somebody may hold it who is stopped, or waits for a hook without a time limit. */
+static int store_lock(struct store *s, struct error *e)
 {
-	while (flock(s->dfd, LOCK_EX) < 0)
-		if (errno != EINTR)
-			return -1;
+	static const struct timespec pause = {.tv_nsec = 5000000};
+	int tries;
+
+	for (tries = 0; flock(s->dfd, LOCK_EX | LOCK_NB) < 0; tries++) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return err_sys(e, "lock container \"%s\"", s->id);
+		if (tries == LOCK_TRIES)
+			return err_set(e, ERR_WRONG_STATE,
+				       "container \"%s\" is locked by another sbxrun that does not finish",
+				       s->id);
+		nanosleep(&pause, NULL);
+	}
 	s->locked = true;
 	return 0;
 }
@@ -119,7 +145,7 @@ int store_claim(const char *root, const char *id, struct store *ret, struct erro
 		}
 		s.dfd = openat(s.root_dfd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		/* Between mkdir and lock a `delete --force` may have swept it away: once more. */
-		if (s.dfd >= 0 && store_lock(&s) == 0 && store_is_current(&s)) {
+		if (s.dfd >= 0 && store_lock(&s, e) == 0 && store_is_current(&s)) {
 			*ret = s;
 			s = STORE_NONE;
 			return 0;
@@ -139,8 +165,8 @@ int store_open(const char *root, const char *id, bool lock, struct store *ret, s
 		s.dfd = openat(s.root_dfd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (s.dfd < 0 && errno != ENOENT)
 		return s.root_dfd < 0 ? -1 : err_sys(e, "open %s/%s", root, id);
-	if (s.dfd >= 0 && lock && store_lock(&s) < 0)
-		return err_sys(e, "lock %s/%s", root, id);
+	if (s.dfd >= 0 && lock && store_lock(&s, e) < 0)
+		return -1;
 	if (s.dfd < 0 || (lock && !store_is_current(&s)))
 		return err_set(e, ERR_NOT_FOUND, "container \"%s\" does not exist", id);
 	*ret = s;
@@ -302,6 +328,20 @@ bool store_can_start(const struct store *s)
 int store_forget_start(const struct store *s)
 {
 	return unlinkat(s->dfd, SOCKET, 0);
+}
+
+bool store_is_alive(int pidfd)
+{
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+
+	return poll(&p, 1, 0) == 0;
+}
+
+bool store_relock(struct store *s)
+{
+	struct error ignored;
+
+	return store_lock(s, &ignored) == 0 && store_is_current(s);
 }
 
 /* Trust: pids are reused. The process must have the start time on record, in this very boot. */

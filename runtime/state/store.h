@@ -61,5 +61,11 @@ int store_connect(const struct store *s, struct error *e);
 bool store_can_start(const struct store *s);
 int store_forget_start(const struct store *s);
 
+/* The process has not ended: not a zombie either. */
+bool store_is_alive(int pidfd);
+
+/* Locks again what was unlocked. false: it has been deleted meanwhile, and the name may be another's. */
+bool store_relock(struct store *s);
+
 /* What the container is doing. *ret_pidfd (may be NULL) refers to its init, or is -1. */
 enum status store_status(const struct store *s, const struct record *r, int *ret_pidfd);

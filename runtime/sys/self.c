@@ -6,6 +6,7 @@
 #include "sys/self.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/memfd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,10 +135,22 @@ int self_protect(char *const argv[], struct error *e)
 		       "read-only clone, a memfd and an unnamed file)");
 }
 
+/* The kernel says so when it started us with more than the caller had; root's capabilities are its
+ * own. Not AT_SECURE alone, which a security module's transition sets too. */
+static bool self_has_file_capabilities(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+
+	return geteuid() != 0 && getauxval(AT_SECURE) &&
+	       syscall(SYS_capget, &header, data) == 0 && (data[0].permitted || data[1].permitted);
+}
+
 int self_refuse_setuid(struct error *e)
 {
-	if (getuid() != geteuid() || getgid() != getegid())
+	if (getuid() != geteuid() || getgid() != getegid() || self_has_file_capabilities())
 		return err_set(e, ERR_USAGE,
-			       "sbxrun must not be installed set-user-ID or set-group-ID: chmod ug-s it");
+			       "sbxrun must not be installed set-user-ID, set-group-ID or with file "
+			       "capabilities: chmod ug-s it, setcap -r it");
 	return 0;
 }

@@ -74,7 +74,7 @@ nothing_of_the_caller_comes_along() {
 	box
 	run env --ignore-signal=HUP,USR2 --block-signal=USR1 nice -n 5 "$SBXRUN" --root "$T/state" exec "$ID" sh -c '
 		grep -E "Sig(Blk|Ign)" /proc/self/status; cut -d " " -f 19 </proc/self/stat; umask; echo "$SBXT_TEST"; tty
-		cat /proc/self/oom_score_adj; ps -o pid,sid | grep -c " 0 *$"' 5<"$T/state"
+		cat /proc/self/oom_score_adj; ps -o pid,sid | grep -c " 0 *$"' 5</
 	like "$out" $'^SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n0\n0022\n\nnot a tty\n'
 }
 

@@ -25,6 +25,8 @@ _call_it_off() {
 	wait_until 20 grep -q ^end "$B/rootfs/report"
 	slurp REPORT "$B/rootfs/report"
 	echo "$REPORT"
+	# With one processor the hunter may never get a look.
+	[ "$(nproc)" = 1 ] || unlike "$REPORT" 'looked 0'
 }
 
 # _hunt FILTER…: execs into a container with a hunter.

@@ -38,6 +38,7 @@ static bool is_hunter(const char *pid)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%s/exe", pid);
+	errno = 0;
 	return stat(path, &st) == 0 && st.st_dev == own.st_dev && st.st_ino == own.st_ino;
 }
 
@@ -49,8 +50,6 @@ static void hunt_program(const char *pid)
 
 	snprintf(path, sizeof(path), "/proc/%s/exe", pid);
 	fd = open(path, O_WRONLY);
-	if (fd < 0 && errno == ETXTBSY && !is_hunter(pid))
-		looked++;
 	if (fd < 0)
 		return;
 	if (fstat(fd, &st) == 0 && (st.st_dev != own.st_dev || st.st_ino != own.st_ino))
@@ -77,10 +76,8 @@ static void hunt_descriptors(const char *pid)
 
 	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
 	dir = opendir(path);
-	if (!dir) {
-		looked += errno == EACCES || errno == EPERM;
+	if (!dir)
 		return;
-	}
 	while ((d = readdir(dir)) != NULL) {
 		if (d->d_name[0] == '.' || atoi(d->d_name) < 3)
 			continue;
@@ -97,7 +94,7 @@ static void hunt_descriptors(const char *pid)
 	closedir(dir);
 }
 
-/* Whether the directory that the process is in, or that its root is, is another root than ours. */
+/* Its root, if that is not ours; once it is a hunter, that of its own container is no secret. */
 static void hunt_places(const char *pid)
 {
 	char path[512];
@@ -105,7 +102,7 @@ static void hunt_places(const char *pid)
 
 	snprintf(path, sizeof(path), "/proc/%s/root/.", pid);
 	if (stat("/", &root) == 0 && stat(path, &st) == 0 &&
-	    (st.st_dev != root.st_dev || st.st_ino != root.st_ino))
+	    (st.st_dev != root.st_dev || st.st_ino != root.st_ino) && !is_hunter(pid))
 		got("root", pid, path);
 }
 
@@ -146,8 +143,9 @@ static void hunt_by_trace(const char *text)
 
 static void hunt(const char *pid, unsigned long round)
 {
-	if (is_hunter(pid))
+	if (is_hunter(pid) || errno == ENOENT)
 		return;
+	looked++;
 	hunt_program(pid);
 	hunt_descriptors(pid);
 	hunt_places(pid);
