@@ -185,6 +185,7 @@ a_cgroup_below_the_containers_is_entered() {
 	sbx exec -d --pid-file pid --cgroup /sub "$ID" sleep 100
 	file_has "$(cgroup_dir pids)/sub/cgroup.procs" "^$(<pid)$"
 	exec_refused 'cgroup' --cgroup not-there "$ID" true
+	exec_refused 'cgroup' --cgroup pids:sub "$ID" true
 	exec_refused 'cgroup' --cgroup .. "$ID" true
 	exec_refused 'cgroup' --cgroup sub/../../.. "$ID" true
 	sbx delete -f "$ID"
