@@ -132,6 +132,13 @@ standard_input_may_be_no_terminal() {
 	is "$out" '33 111'
 }
 
+input_that_ends_within_a_line_ends_too() {
+	box
+	run timeout 20 "$SBXRUN" --root "$T/state" exec -t "$ID" sh -c 'stty -echo; echo; cat; echo " end"; exit 4' < <(printf 'no newline')
+	rc_is 4
+	like "$out" 'no newline end'
+}
+
 output_to_nobody_does_not_hang() {
 	bundle "$_terminal" 'sh("i=0; while [ $i -lt 2000 ]; do i=$((i + 1)); echo line of some length; done; exit 6")'
 	run timeout 30 sh -c '"$@" >&-' sh "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
