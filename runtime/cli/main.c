@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -112,10 +113,12 @@ static int main_check_globals(const struct cli *c, struct error *e)
 	return 0;
 }
 
-/* A caller that ignores SIGCHLD would take the exit codes of our children away from us. */
-static void main_tidy_signals(void)
+/* A caller that ignores SIGCHLD would take the exit codes of our children away from us; one with a
+ * umask of 0777 would lock us out of our own directories. */
+static void main_tidy_caller(void)
 {
 	signal(SIGCHLD, SIG_DFL);
+	umask(022);
 }
 
 /* Socket activation: descriptors that a service manager passed to this very process are meant for
@@ -234,7 +237,7 @@ int main(int argc, char **argv)
 	struct cli c = {.arena = &arena, .argv = argv};
 
 	arena_out_of_memory = main_out_of_memory;
-	main_tidy_signals();
+	main_tidy_caller();
 	if (argc < 1)
 		return 1;
 	c.args = arena_array(&arena, (size_t)argc + 1, char *);
