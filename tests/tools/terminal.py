@@ -14,7 +14,7 @@ and gets the terminal's master from whoever connects.
 	signal NUMBER	send it to CMD
 	end		until the terminal is closed or, with `run`, CMD has ended
 	close		hang up
-What is said goes to stdout, what came to OUTPUT. A step that takes more than 20 s ends everything with status 124. Otherwise
+What is said goes to stdout, what came to OUTPUT. A step in which nothing happens for 20 s ends everything with status 124. Otherwise
 the status is that of CMD, 128 and the signal's number if it died by one, 0 with `take`. After CMD's end its terminal is looked
 at once more: "left FLAGS".
 """
@@ -126,6 +126,8 @@ class Terminal:
             got = self.read(0 if is_over else 0.02)
             if got is None or (is_over and not got):
                 return
+            if got:
+                until = time.monotonic() + LIMIT
         gone("it does not end")
 
     def wait(self, path):
