@@ -1,9 +1,8 @@
 #!/bin/bash
-# What was broken once, found by hand: races of verbs with each other, killed verbs, whose files are trusted.
+# What was broken once, found by hand: verbs that meet, verbs that are killed, the foreground.
 # shellcheck disable=SC2016,SC2119,SC2154
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
-. "${0%/*}/../lib/mountinfo.sh"
 . "${0%/*}/../tools/exec.sh"
 
 # ---- exec and a container that ends meanwhile ----
@@ -161,92 +160,6 @@ a_create_that_is_killed_while_it_makes_an_id_map_leaves_no_process_and_no_lock()
 	nothing_is_left
 	# Those that were forked have its command line.
 	is "$(grep -lsa -e "$T/stat[e]" /proc/[0-9]*/cmdline || :)" '' 'a process is left'
-}
-
-# ---- whom it trusts ----
-
-# A copy of $1 at $2 with a capability that an ordinary user gets by running it.
-_with_capability() {
-	cp "$1" "$2"
-	setcap cap_sys_admin+ep "$2" || skip 'no file capabilities in this file system'
-}
-
-file_capabilities_are_refused() {
-	needs setcap setpriv
-	mkdir bin
-	install -d -o 12345 -g 12345 own
-	_with_capability "$(type -P cat)" bin/cat
-	run as_user 12345 bin/cat /proc/self/status
-	[[ $out =~ CapPrm:.0*200000 ]] || skip 'file capabilities have no effect here'
-	cp "$SBXRUN" bin/plain
-	run as_user 12345 bin/plain --root "$T/own" list
-	rc_is 0
-	_with_capability "$SBXRUN" bin/mighty
-	run as_user 12345 bin/mighty --root "$T/own" list
-	isnt "$rc" 0
-	is "$out" ''
-	like "$err" 'capabilities'
-}
-
-# A stopped container in state root $1, whose poststop hook makes the file "hooked/ran".
-_make_bait() {
-	mkdir -m 777 hooked
-	bundle 'sh("sleep 1000")' 'hook("poststop"; "/bin/sh"; ["sh", "-c", "id -u >\($T)/hooked/ran"])'
-	mkdir -m 700 "$1"
-	"$SBXRUN" --root "$1" create -b "$B" "$ID"
-}
-
-# Nothing in state root $1 is believed.
-_is_refused_as_root() {
-	local verb
-	for verb in "delete --force $ID" "kill $ID KILL" "start $ID" list "state $ID" "create -b $B $ID-new" "run -b $B $ID-new"; do
-		# shellcheck disable=SC2086
-		run "$SBXRUN" --root "$1" $verb
-		isnt "$rc" 0 "$verb"
-		like "$err" "$1.*(somebody else|write)" "$verb"
-	done
-	[ ! -e hooked/ran ] || fail 'the hook has run'
-	[ ! -e "$1/$ID-new" ] || fail 'a container was made'
-}
-
-a_state_root_of_another_user_or_writable_by_others_is_refused() {
-	local pid mode
-	_make_bait "$T/theirs"
-	pid=$("$SBXRUN" --root "$T/theirs" state "$ID" | jq .pid)
-	chown 12345 theirs
-	_is_refused_as_root "$T/theirs"
-	chown 0 theirs
-	for mode in 777 1777 770 702; do
-		chmod "$mode" theirs
-		_is_refused_as_root "$T/theirs"
-	done
-	lives "$pid" || fail 'it was killed'
-	chmod 755 theirs
-	"$SBXRUN" --root "$T/theirs" delete --force "$ID"
-	is "$(<hooked/ran)" 0 'the bait was good'
-}
-
-# The default place of an ordinary user without XDG_RUNTIME_DIR is in /tmp, where anybody may have been first. Ours is a /tmp
-# of our own, in a mount namespace of our own.
-an_ordinary_users_default_state_root_made_by_another_is_refused() {
-	local pid
-	needs setpriv unshare
-	_make_bait "$T/tmp/sbxrun-12345"
-	pid=$("$SBXRUN" --root "$T/tmp/sbxrun-12345" state "$ID" | jq .pid)
-	"$SBXRUN" --root "$T/tmp/sbxrun-12345" kill "$ID" KILL
-	wait_until 10 dead "$pid"
-	cp "$SBXRUN" tmp/runtime
-	chmod -R a+rwX tmp
-	chown -R 666:666 tmp/sbxrun-12345
-	run env -u XDG_RUNTIME_DIR unshare -m --propagation private -- sh -c 'mount --bind "$0/tmp" /tmp && cd /tmp &&
-		exec setpriv --reuid 12345 --regid 12345 --clear-groups -- /tmp/runtime delete '"$ID" "$T"
-	echo "the user's hook: $(cat hooked/ran 2>&1 || :)"
-	[ ! -e hooked/ran ] || fail "the hook of another has run as $(<hooked/ran)"
-	rc_is 1
-	like "$err" '/tmp/sbxrun-12345.*(somebody else|write)'
-	chown -R 0:0 tmp/sbxrun-12345
-	chmod -R go-w tmp/sbxrun-12345
-	"$SBXRUN" --root "$T/tmp/sbxrun-12345" delete --force "$ID"
 }
 
 run_tests
