@@ -351,6 +351,7 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 	if (exec_check_status(&s, &r, o, &j->init_pidfd, e) < 0 || exec_load(&s, o, a, c, e) < 0 ||
 	    life_probe_host(false, a, &facts, e) < 0)
 		return -1;
+	facts.can_mount_detached = true; /* nothing is mounted here */
 	if (c->process.apparmor_profile || c->process.selinux_label)
 		lsm_probe_host(&facts.lsm);
 	if ((o->apparmor && !facts.lsm.apparmor) || (o->label && !facts.lsm.selinux))

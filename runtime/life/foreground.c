@@ -28,6 +28,7 @@ enum { CHUNK = 16384, CTRL_D = 4, DRAIN_MS = 100 };
 struct flow {
 	int from, to; /* -1: ended */
 	size_t at, len;
+	char last; /* byte that passed */
 	char data[CHUNK];
 };
 
@@ -113,11 +114,13 @@ static void flow_read(struct flow *w, bool from_stdin)
 	if (n > 0) {
 		w->at = 0;
 		w->len = (size_t)n;
+		w->last = w->data[n - 1];
 	} else if (n == 0 && from_stdin) {
-		/* The end of our input is the end of the program's, as a terminal says it. */
-		w->data[0] = CTRL_D;
+		/* The end of our input is the end of the program's, as a terminal says it: the first one
+		 * ends an incomplete line, if there is one. */
+		w->data[0] = w->data[1] = CTRL_D;
 		w->at = 0;
-		w->len = 1;
+		w->len = w->last == '\n' ? 1 : 2;
 		w->from = -1;
 	} else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
 		w->from = -1; /* EIO: the last process has closed the terminal */
@@ -207,7 +210,7 @@ void foreground_close(struct foreground *f)
 int foreground_wait(struct foreground *f, pid_t pid, int pidfd)
 {
 	bool terminal = f->master_fd >= 0;
-	struct flow in = {.from = terminal ? STDIN_FILENO : -1, .to = f->master_fd};
+	struct flow in = {.from = terminal ? STDIN_FILENO : -1, .to = f->master_fd, .last = '\n'};
 	struct flow out = {.from = f->master_fd, .to = STDOUT_FILENO};
 	int status = 0;
 

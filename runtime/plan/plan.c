@@ -59,6 +59,10 @@ static int plan_namespaces(const struct oci_config *c, const struct host_facts *
 	p->root_detached = !p->new_root && facts->can_mount_detached;
 	p->attach_on_host = !p->new_root && !p->root_detached && !plan_join(p, OCI_NS_MOUNT);
 	p->owns_userns = plan_has_new(p, CLONE_NEWUSER);
+	if (plan_join(p, OCI_NS_MOUNT) && !p->root_detached)
+		return err_set(e, ERR_HOST,
+			       "linux.namespaces: joining a mount namespace needs Linux 6.15: before, the "
+			       "container's mounts would stay in it");
 	if (!facts->privileged && !p->owns_userns && !plan_join(p, OCI_NS_USER))
 		return err_set(e, ERR_CONFIG,
 			       "linux.namespaces: an ordinary user needs a user namespace "
