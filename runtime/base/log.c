@@ -106,12 +106,18 @@ LOG_FUNCTION(log_debug, LOG_DEBUG)
 
 void log_failure(const struct error *e)
 {
-	char line[sizeof(e->text) + 32];
+	char line[sizeof(e->text) + 32], *p;
 	int len;
 
 	if (logger.fd >= 0)
 		log_line(logger.fd, LOG_ERROR, e->text);
 	len = snprintf(line, sizeof(line), "sbxrun: %s\n", e->text);
+	/* Trust: it may quote a config or an image, and this may be a terminal. */
+	for (p = line; len > 0 && p < line + len - 1; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			*p = '?';
+		else if (p[0] == '\xc2' && (unsigned char)p[1] < 0xa0) /* U+0080 to U+009F */
+			p[0] = p[1] = '?';
 	if (len > 0 && fd_write_all(STDERR_FILENO, line, (size_t)len) < 0)
 		return;
 }

@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "init/listener.h"
 #include "init/program.h"
@@ -107,7 +108,7 @@ static int init_give_stdio(struct init *in, struct error *e)
 /* Rule R4: a directory that is found inside the root; a magic link could lead out of it. */
 static int init_try_cwd(struct init *in, bool last, struct error *e)
 {
-	const char *cwd = in->plan->config->process.cwd;
+	const char *cwd = path_clean(in->arena, in->plan->config->process.cwd);
 	autoclose int root_dfd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	autoclose int fd = resolve_open(root_dfd, cwd, O_PATH | O_DIRECTORY);
 	char now[4096];

@@ -22,7 +22,7 @@
 #include "security/identity.h"
 #include "sys/sys.h"
 
-enum { OUTPUT_MAX = 400 };
+enum { OUTPUT_MAX = 400, TIMEOUT_MAX = 1000000000 };
 
 struct hook_run {
 	int stdin_fd;  /* our end */
@@ -175,7 +175,8 @@ static int hook_run_one(const struct oci_hook *h, const char *state, const struc
 
 	if (h->timeout.set) {
 		clock_gettime(CLOCK_MONOTONIC, &deadline);
-		deadline.tv_sec += h->timeout.v;
+		/* More than thirty years are as good as none, and can be counted in milliseconds. */
+		deadline.tv_sec += h->timeout.v < TIMEOUT_MAX ? h->timeout.v : TIMEOUT_MAX;
 	}
 	if (hook_spawn(h, h->env.n ? &h->env : env, &run, e) < 0)
 		return -1;

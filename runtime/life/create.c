@@ -169,8 +169,6 @@ static int create_attend(const struct plan *p, const struct create_options *o, s
 	c->record.committed = true;
 	if (create_remember_init(c, a, e) < 0)
 		return -1;
-	if (o->pid_file && life_write_pid_file(o->pid_file, c->pid, a, e) < 0)
-		return -1;
 	if (o->pidfd_socket && life_send_pidfd(o->pidfd_socket, c->pidfd, e) < 0)
 		return -1;
 	if (stage_say(sock, STAGE_COMMITTED, e) < 0)
@@ -178,7 +176,8 @@ static int create_attend(const struct plan *p, const struct create_options *o, s
 	/* Until init has cut the tie to this process, it would die with it. */
 	if (msg_recv(sock, &kind, &rest, NULL) != 0)
 		return err_set(e, ERR_SYSTEM, "init failed after it was ready: %s", rest.text);
-	return 0;
+	/* Last: it must not name a process that is gone. */
+	return o->pid_file ? life_write_pid_file(o->pid_file, c->pid, a, e) : 0;
 }
 
 /* Nothing that was made so far stays. */

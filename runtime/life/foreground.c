@@ -22,7 +22,7 @@
 #include "life/notify.h"
 #include "sys/unix.h"
 
-enum { CHUNK = 16384, CTRL_D = 4, DRAIN_MS = 100 };
+enum { CHUNK = 4096 /* what a pipe that can be written takes at once */, CTRL_D = 4, DRAIN_MS = 100 };
 
 /* Bytes on their way from one descriptor to another. */
 struct flow {
@@ -179,24 +179,32 @@ static void foreground_forward(struct foreground *f, pid_t pid, int pidfd)
 	}
 }
 
+static bool foreground_is_told_to_end(int signal_fd)
+{
+	struct signalfd_siginfo info;
+
+	while (read(signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		if (info.ssi_signo != SIGCHLD && info.ssi_signo != SIGWINCH)
+			return true;
+	return false;
+}
+
 /* What the program wrote before it ended is still in the terminal; background processes that hold
  * it open are not waited for. */
-static void foreground_drain(struct flow *out)
+static void foreground_drain(struct flow *out, int signal_fd)
 {
-	struct pollfd p;
+	while (out->from >= 0 || out->len) {
+		struct pollfd p[3] = {{.fd = signal_fd, .events = POLLIN}};
 
-	while (out->from >= 0) {
-		if (out->len) {
-			flow_write(out);
-			continue;
-		}
-		p = (struct pollfd){.fd = out->from, .events = POLLIN};
-		if (poll(&p, 1, DRAIN_MS) <= 0)
+		flow_poll(out, &p[1], &p[2]);
+		/* Whoever reads our output may take his time, but not for ever: a signal ends it. */
+		if (poll(p, 3, out->len ? -1 : DRAIN_MS) <= 0 || foreground_is_told_to_end(signal_fd))
 			return;
-		flow_read(out, false);
+		if (p[1].revents)
+			flow_read(out, false);
+		if (p[2].revents)
+			flow_write(out);
 	}
-	while (out->len)
-		flow_write(out);
 }
 
 void foreground_close(struct foreground *f)
@@ -241,7 +249,7 @@ int foreground_wait(struct foreground *f, pid_t pid, int pidfd)
 	while (waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
 		;
 	if (terminal)
-		foreground_drain(&out);
+		foreground_drain(&out, f->signal_fd);
 	foreground_close(f);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -147,8 +147,13 @@ static int spawn_enter(void *context, int sock, struct error *e)
 	if (plan_has_new(p, CLONE_NEWTIME)) {
 		if (unshare(CLONE_NEWTIME) < 0)
 			return err_sys(e, "linux.namespaces: make a time namespace");
-		return launcher_set_time_offsets(p, e);
+		if (launcher_set_time_offsets(p, e) < 0)
+			return -1;
 	}
+	/* In a joined pid namespace there are others, and they see init from its first moment. After the
+	 * maps, which could not be written otherwise; init inherits it. */
+	if (prctl(PR_SET_DUMPABLE, 0) < 0)
+		return err_sys(e, "prctl");
 	return 0;
 }
 

@@ -37,12 +37,18 @@ static int mask_cover(struct cover *c, struct in_root target)
 static int mask_find(int root_dfd, const char *path, struct in_root *ret, struct stat *ret_st,
 		     const char *field, size_t i, struct error *e)
 {
+	struct stat root;
+
 	if (resolve_in_root(root_dfd, path, ret) < 0)
 		return errno == ENOENT || errno == ENOTDIR ?
 			       0 :
 			       err_sys(e, "%s[%zu]: resolve %s", field, i, path);
-	if (fstat(ret->fd, ret_st) < 0)
+	if (fstat(ret->fd, ret_st) < 0 || fstat(root_dfd, &root) < 0)
 		return err_sys(e, "%s[%zu]: stat %s", field, i, path);
+	/* What lies on top of a root that was entered before covers nothing. */
+	if (ret_st->st_ino == root.st_ino && ret_st->st_dev == root.st_dev)
+		return err_set(e, ERR_CONFIG, "%s[%zu]: \"%s\" is the root itself: use root.readonly", field,
+			       i, path);
 	return 1;
 }
 

@@ -1,9 +1,12 @@
 #include "rootfs/rootfs.h"
 
 #include <errno.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "base/fd.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "rootfs/cgroup_view.h"
 #include "rootfs/copyup.h"
@@ -78,6 +81,22 @@ static int rootfs_mount_fs(const struct mount_plan *m, int root_dfd, struct in_r
 	return mount_attach(fd, target, m->field, e);
 }
 
+/* The same rule for links on the way: what the config calls /data may be /proc in the image. */
+static int rootfs_check_not_proc(const struct mount_plan *m, struct in_root target, struct error *e)
+{
+	struct statfs fs;
+
+	if (path_is_below(m->destination, "/proc"))
+		return 0; /* judged by its name, when it was planned */
+	if (fstatfs(target.fd, &fs) < 0)
+		return err_sys(e, "%s.destination: %s", m->field, m->destination);
+	if (fs.f_type == PROC_SUPER_MAGIC)
+		return err_set(e, ERR_CONFIG,
+			       "%s.destination: \"%s\" cannot be mounted because it is inside /proc",
+			       m->field, m->destination);
+	return 0;
+}
+
 static int rootfs_mount_bind(const struct plan *p, size_t i, struct sources *s,
 			     struct in_root target, struct error *e)
 {
@@ -106,6 +125,8 @@ static int rootfs_mount(const struct plan *p, size_t i, struct sources *s, int r
 	if (resolve_make(root_dfd, m->destination, rootfs_target_is_directory(m, s->mounts[i]),
 			 &target, e) < 0)
 		return err_wrap(e, "%s.destination", m->field);
+	if (rootfs_check_not_proc(m, target, e) < 0)
+		return -1;
 	switch (m->kind) {
 	case MOUNT_BIND:
 		return rootfs_mount_bind(p, i, s, target, e);

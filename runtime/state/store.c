@@ -155,20 +155,26 @@ int store_claim(const char *root, const char *id, struct store *ret, struct erro
 	return err_set(e, ERR_SYSTEM, "%s/%s is removed as often as it is made", root, id);
 }
 
+static int store_refuse_missing(const char *id, struct error *e)
+{
+	return err_set(e, ERR_NOT_FOUND, "container \"%s\" does not exist", id);
+}
+
 int store_open(const char *root, const char *id, bool lock, struct store *ret, struct error *e)
 {
 	auto_store struct store s = STORE_NONE;
 
 	s.id = id;
 	s.root_dfd = store_open_root(root, false, e);
-	if (s.root_dfd >= 0)
-		s.dfd = openat(s.root_dfd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (s.dfd < 0 && errno != ENOENT)
-		return s.root_dfd < 0 ? -1 : err_sys(e, "open %s/%s", root, id);
-	if (s.dfd >= 0 && lock && store_lock(&s, e) < 0)
+	if (s.root_dfd < 0)
+		return e->sys == ENOENT ? store_refuse_missing(id, e) : -1;
+	s.dfd = openat(s.root_dfd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (s.dfd < 0)
+		return errno == ENOENT ? store_refuse_missing(id, e) : err_sys(e, "open %s/%s", root, id);
+	if (lock && store_lock(&s, e) < 0)
 		return -1;
-	if (s.dfd < 0 || (lock && !store_is_current(&s)))
-		return err_set(e, ERR_NOT_FOUND, "container \"%s\" does not exist", id);
+	if (lock && !store_is_current(&s))
+		return store_refuse_missing(id, e);
 	*ret = s;
 	s = STORE_NONE;
 	return 0;
@@ -270,11 +276,18 @@ int store_list(const char *root, struct arena *a, struct strings *ret_ids, struc
 	struct strings ids = {0};
 	struct dirent *entry;
 	size_t cap = 0;
-	DIR *dir = opendir(root);
+	int dfd;
+	DIR *dir;
 
 	*ret_ids = ids;
-	if (!dir)
-		return errno == ENOENT ? 0 : err_sys(e, "--root: open %s", root);
+	dfd = store_open_root(root, false, e);
+	if (dfd < 0)
+		return e->sys == ENOENT ? 0 : -1;
+	dir = fdopendir(dfd);
+	if (!dir) {
+		fd_close(&dfd);
+		return err_sys(e, "--root: read %s", root);
+	}
 	while ((entry = readdir(dir))) {
 		struct error ignored;
 
