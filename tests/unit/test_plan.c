@@ -11,6 +11,7 @@
 #include "plan/plan.h"
 #include "unit.h"
 
+static char slash[] = "/", nothing[] = "";
 static char all_v2[] = "cpuset cpu io memory hugetlb pids rdma misc";
 
 static struct cgroup_hierarchy v1[] = {
@@ -46,8 +47,8 @@ static struct host_facts made_up_host(bool unified, bool privileged)
 	size_t i;
 
 	for (i = 0; i < f.cgroup.n; i++) {
-		f.cgroup.v[i].root = f.cgroup.v[i].own = (char[]){"/"};
-		f.cgroup.v[i].base = privileged ? (char[]){""} : NULL;
+		f.cgroup.v[i].root = f.cgroup.v[i].own = slash;
+		f.cgroup.v[i].base = privileged ? nothing : NULL;
 	}
 	return f;
 }
@@ -89,7 +90,7 @@ static void compare(const char *bundle, const char *layout, bool unified, bool p
 	if (!want)
 		FAIL("%s is missing: UPDATE_PLANS=1 writes it", plan_path);
 	if (strcmp(b.data, want) != 0) {
-		size_t at = strspn(b.data, want);
+		size_t at;
 
 		for (at = 0; b.data[at] && b.data[at] == want[at]; at++)
 			;
