@@ -138,11 +138,15 @@ _program_has_ended() {
 	[ ! -e "$T/state/$ID" ] || status_is "$ID" stopped
 }
 
+# Again and again: the first signals may still be for the program, though it has just ended.
+_ends_when_told_so() {
+	kill -TERM "$BG" 2>/dev/null || :
+	dead "$BG"
+}
+
 a_run_whose_output_nobody_takes_can_be_ended() {
 	_run_into_a_full_pipe none
-	nap
-	kill -TERM "$BG" 2>/dev/null || :
-	wait_until 10 dead "$BG"
+	wait_until 10 _ends_when_told_so
 	wait_for_background
 	nothing_is_left
 }
@@ -163,8 +167,7 @@ a_run_whose_output_would_block_does_not_spin() {
 	after=$(_ticks_of "$BG")
 	# Of 150.
 	[ "$((${after:-0} - ${before:-0}))" -lt 50 ] || fail "it has used $((after - before)) ticks in 1.5 s"
-	kill -TERM "$BG" 2>/dev/null || :
-	wait_until 10 dead "$BG"
+	wait_until 10 _ends_when_told_so
 	wait_for_background
 	nothing_is_left
 }
