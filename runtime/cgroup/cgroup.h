@@ -75,6 +75,9 @@ bool cgroup_is_frozen(const struct cgroup_dirs *d);
  * that is not over) is retried, bounded. Tries everything, reports the first failure. */
 int cgroup_remove(const struct cgroup_dirs *d, struct error *e);
 
+/* Are they there? */
+bool cgroup_exists(const struct cgroup_dirs *d);
+
 /* Kill and remove in one, for delete: what is empty already costs no more than its rmdirs. */
 int cgroup_destroy(const struct cgroup_dirs *d, struct error *e);
 

@@ -101,6 +101,14 @@ int cgroup_signal(const struct cgroup_dirs *d, int sig, struct error *e)
 	return 0;
 }
 
+bool cgroup_exists(const struct cgroup_dirs *d)
+{
+	/* They are made and removed together; one look must do, for every create takes it. */
+	autoclose int dfd = d->n ? cgroup_dir_open(&d->v[0]) : -1;
+
+	return dfd >= 0;
+}
+
 static int pids_collect(const struct cgroup_dirs *d, struct cgroup_pid_list *l, struct error *e)
 {
 	size_t i;
@@ -135,8 +143,16 @@ int cgroup_pids(const struct cgroup_dirs *d, struct arena *a, pid_t **ret_pids, 
 	return 0;
 }
 
-/* Starts freezing or thaws the v1 freezer; best effort. */
-static void freezer_set(const struct cgroup_dirs *d, const char *state)
+static int visit_thaw(int dfd, void *arg)
+{
+	(void)arg;
+	(void)!fd_write_at(dfd, "freezer.state", "THAWED");
+	return 0;
+}
+
+/* Starts freezing the v1 freezer, or thaws it and all below it, for a container that may write its
+ * cgroups can have frozen a part of itself; best effort. */
+static void freezer_set(const struct cgroup_dirs *d, bool freeze)
 {
 	size_t i;
 
@@ -144,8 +160,10 @@ static void freezer_set(const struct cgroup_dirs *d, const char *state)
 		if (d->v[i].freezer) {
 			autoclose int dfd = cgroup_dir_open(&d->v[i]);
 
-			if (dfd >= 0)
-				(void)!fd_write_at(dfd, "freezer.state", state);
+			if (dfd >= 0 && freeze)
+				(void)!fd_write_at(dfd, "freezer.state", "FROZEN");
+			else if (dfd >= 0)
+				(void)!cgroup_walk(dfd, visit_thaw, NULL, NULL);
 		}
 	}
 }
@@ -168,7 +186,7 @@ static void kill_once(const struct cgroup_dirs *d)
 		if (dfd >= 0)
 			(void)!fd_write_at(dfd, "cgroup.kill", "1");
 	} else {
-		freezer_set(d, "FROZEN");
+		freezer_set(d, true);
 	}
 	/* One hierarchy at a time: a process may have been left in some of them only. */
 	for (i = 0; i < d->n - unified; i++) {
@@ -176,7 +194,7 @@ static void kill_once(const struct cgroup_dirs *d)
 
 		(void)cgroup_signal(&one, SIGKILL, &ignored);
 	}
-	freezer_set(d, "THAWED");
+	freezer_set(d, false);
 }
 
 int cgroup_kill(const struct cgroup_dirs *d, struct error *e)

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -95,10 +94,10 @@ static int init_give_stdio(struct init *in, struct error *e)
 
 	(void)e;
 	for (fd = 0; fd < 3; fd++) {
+		/* Pipes, sockets and terminals; a file stays whose it is. */
 		if (fstat(fd, &st) < 0 || st.st_uid == user->uid ||
-		    (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)))
+		    !(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || isatty(fd)))
 			continue;
-		/* A pipe or file that isn't ours to give stays as it is, as with other runtimes. */
 		if (fchown(fd, user->uid, (gid_t)-1) < 0)
 			continue;
 	}

@@ -71,9 +71,33 @@ static int create_record(const struct plan *p, bool notify, struct arena *a, str
 }
 
 /* Before the record says that these are ours to kill and remove. */
-static int create_check_cgroups(const struct record *r, struct error *e)
+static int create_check_cgroups(const char *root, const struct record *r, struct arena *a,
+				struct error *e)
 {
-	return cgroup_check_unused(&(struct cgroup_dirs){.n = r->cgroups.n, .v = r->cgroups.v}, e);
+	const struct cgroup_dirs dirs = life_cgroups(r);
+	struct strings ids;
+	size_t i;
+
+	if (cgroup_check_unused(&dirs, e) < 0)
+		return -1;
+	/* An engine may have made it; a stopped container that still has it would take ours along. */
+	if (!cgroup_exists(&dirs) || store_list(root, a, &ids, e) < 0)
+		return 0;
+	for (i = 0; i < ids.n; i++) {
+		auto_store struct store s = STORE_NONE;
+		struct record other;
+		struct error ignored;
+
+		if (strcmp(ids.v[i], r->id) == 0 ||
+		    life_load(root, ids.v[i], false, a, &s, &other, &ignored) < 0 || !other.cgroups.n)
+			continue;
+		if (strcmp(other.cgroups.v[0].path, dirs.v[0].path) == 0)
+			return err_set(e, ERR_CONFIG,
+				       "linux.cgroupsPath: %s is that of container \"%s\", which has not been "
+				       "deleted",
+				       dirs.v[0].path, other.id);
+	}
+	return 0;
 }
 
 /* Mounts that map ids: only the parent may ask for that. */
@@ -274,7 +298,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 		return -1;
 	in->record = &c.record;
 	in->store = &c.store;
-	if (create_check_cgroups(&c.record, e) < 0) {
+	if (create_check_cgroups(o->root, &c.record, a, e) < 0) {
 		c.record.cgroups.n = 0;
 		create_roll_back(&c, a);
 		return -1;

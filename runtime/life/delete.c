@@ -2,6 +2,7 @@
 #include <sys/pidfd.h>
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "life/life.h"
 
 /* Whoever holds the lock may be waiting for this very process: a start whose init is stopped. */
@@ -31,8 +32,13 @@ int life_delete(const char *root, const char *id, bool force, struct arena *a, s
 		delete_kill_first(root, id, a);
 	if (store_open(root, id, true, &s, e) < 0)
 		return force && e->class == ERR_NOT_FOUND ? 0 : -1;
-	if (store_read(&s, a, &r, &found, e) < 0)
-		return -1;
+	if (store_read(&s, a, &r, &found, e) < 0) {
+		if (!force || e->class != ERR_CONFIG)
+			return -1;
+		/* Nothing more can be known of it; what stands in its way goes. */
+		log_warn("%s: its cgroups and processes, if any, are not on record", e->text);
+		return store_remove(&s, e);
+	}
 	/* A create that was cut short before it had made anything. */
 	if (!found)
 		return store_remove(&s, e);

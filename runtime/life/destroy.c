@@ -64,8 +64,8 @@ int life_destroy(struct store *s, const struct record *r, int pidfd, struct aren
 	struct error other;
 	int result = 0;
 
-	/* A frozen init would not die. */
-	if (pidfd >= 0 && cgroup_is_frozen(&dirs) && cgroup_freeze(&dirs, false, e) < 0)
+	/* Before init is waited for: it does not end while something of it is frozen. */
+	if (pidfd >= 0 && cgroup_kill(&dirs, e) < 0)
 		result = -1;
 	if (destroy_kill_init(pidfd, r->id, result < 0 ? &other : e) < 0)
 		result = -1;

@@ -155,6 +155,8 @@ static int exec_process_from_file(const struct exec_options *o, struct oci_proce
 		p->capabilities = container.capabilities;
 	if (!p->rlimits.n)
 		p->rlimits = container.rlimits;
+	/* Never more than the container's own. */
+	p->no_new_privileges |= container.no_new_privileges;
 	if (!p->apparmor_profile)
 		p->apparmor_profile = container.apparmor_profile;
 	if (!p->selinux_label)

@@ -3,6 +3,7 @@
 #include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -53,10 +54,14 @@ static int bundle_read(const struct create_options *o, const char *bundle, struc
 		       char **ret_text, size_t *ret_len, struct error *e)
 {
 	const char *path = o->config ? o->config : path_join(a, bundle, "config.json");
-	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	/* A pipe may be given by name, but a bundle that has one in place of its config hangs nobody. */
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (o->config ? 0 : O_NONBLOCK));
+	struct stat st;
 
 	if (fd < 0)
 		return err_sys(e, "open %s", path);
+	if (!o->config && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)))
+		return err_set(e, ERR_CONFIG, "%s: not a regular file", path);
 	*ret_text = fd_read_all(fd, CONFIG_MAX, a, ret_len);
 	if (*ret_text)
 		return 0;
