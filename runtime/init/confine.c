@@ -86,32 +86,35 @@ int init_new_keyring(struct init *in, struct error *e)
 }
 
 /* The payload's user must be able to reopen its own standard streams, e.g. as /dev/stderr. */
-static int init_give_stdio(struct init *in, struct error *e)
+static void init_give_stdio(const struct init *in)
 {
 	const struct oci_user *user = &in->plan->config->process.user;
 	struct stat st;
 	int fd;
 
-	(void)e;
 	for (fd = 0; fd < 3; fd++) {
-		/* Pipes, sockets and terminals; a file stays whose it is. */
+		/* Pipes, sockets, terminals, and files to be written; one that is only read stays whose it
+		 * is. */
 		if (fstat(fd, &st) < 0 || st.st_uid == user->uid ||
-		    !(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || isatty(fd)))
+		    !(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || isatty(fd) ||
+		      (S_ISREG(st.st_mode) && (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)))
 			continue;
 		if (fchown(fd, user->uid, (gid_t)-1) < 0)
 			continue;
 	}
-	return 0;
 }
 
 /* Rule R4: a directory that is found inside the root; a magic link could lead out of it. */
 static int init_try_cwd(struct init *in, bool last, struct error *e)
 {
-	const char *cwd = path_clean(in->arena, in->plan->config->process.cwd);
+	const char *cwd = in->plan->config->process.cwd;
 	autoclose int root_dfd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	autoclose int fd = resolve_open(root_dfd, cwd, O_PATH | O_DIRECTORY);
 	char now[4096];
 
+	/* "/missing/../tmp": what was made for it is what the text means without looking. */
+	if (fd < 0 && errno == ENOENT)
+		fd = resolve_open(root_dfd, path_clean(in->arena, cwd), O_PATH | O_DIRECTORY);
 	if (fd < 0 || fchdir(fd) < 0) {
 		if (!last && (errno == EACCES || errno == EPERM))
 			return 0;
@@ -140,8 +143,10 @@ int init_take_identity(struct init *in, struct error *e)
 	const struct plan *p = in->plan;
 	const struct oci_process *process = &p->config->process;
 
-	if (init_try_cwd(in, false, e) < 0 || console_use(&in->console, e) < 0 ||
-	    init_give_stdio(in, e) < 0 || caps_drop_bounding(&p->caps, e) < 0 ||
+	if (init_try_cwd(in, false, e) < 0 || console_use(&in->console, e) < 0)
+		return -1;
+	init_give_stdio(in);
+	if (caps_drop_bounding(&p->caps, e) < 0 ||
 	    identity_set_groups(&process->user.additional_gids, init_can_set_groups(in), e) < 0 ||
 	    identity_set_ids(process->user.uid, process->user.gid, e) < 0)
 		return -1;

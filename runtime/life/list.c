@@ -1,4 +1,4 @@
-/* A container whose record can't be read is passed over: others must still be seen. */
+/* A container whose record can't be read does not hide the others. */
 #include <stdio.h>
 #include <string.h>
 
@@ -74,6 +74,16 @@ static void list_json(const struct row *rows, size_t n, struct arena *a, struct 
 	buf_str(b, "]\n");
 }
 
+/* Shown all the same: `delete --force` is waiting for its id. */
+static struct row list_unreadable(const char *id, struct arena *a)
+{
+	return (struct row){.status = STATUS_STOPPED,
+			    .record = {.id = arena_strdup(a, id),
+				       .bundle = arena_strdup(a, "(record is damaged)"),
+				       .rootfs = arena_strdup(a, ""),
+				       .created = arena_strdup(a, "-")}};
+}
+
 int life_list(const char *root, enum list_format format, struct arena *a, struct buf *b,
 	      struct error *e)
 {
@@ -95,9 +105,11 @@ int life_list(const char *root, enum list_format format, struct arena *a, struct
 			buf_char(b, '\n');
 			continue;
 		}
-		if (store_open(root, ids.v[i], false, &s, &why) < 0 ||
-		    store_read(&s, a, &row->record, &found, &why) < 0) {
+		if (store_open(root, ids.v[i], false, &s, &why) < 0)
+			continue; /* deleted meanwhile */
+		if (store_read(&s, a, &row->record, &found, &why) < 0) {
 			log_warn("%s", why.text);
+			rows[n++] = list_unreadable(ids.v[i], a);
 			continue;
 		}
 		if (!found)

@@ -32,6 +32,8 @@ int launch_ask_for_maps(int sock, struct error *e)
 
 static int launch_map(const struct launch *l, pid_t pid, int sock, struct error *e)
 {
+	if (!l->write_maps)
+		return err_set(e, ERR_BUG, "id maps asked for where there are none");
 	if (l->write_maps(l->context, pid, e) < 0)
 		return -1;
 	if (msg_send(sock, SAY_MAPPED, NULL, -1) < 0)

@@ -223,8 +223,9 @@ int store_write(const struct store *s, const struct record *r, struct arena *a, 
 int store_read(const struct store *s, struct arena *a, struct record *ret, bool *ret_found,
 	       struct error *e)
 {
-	autoclose int fd = openat(s->dfd, RECORD, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	autoclose int fd = openat(s->dfd, RECORD, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct record r = {0};
+	struct stat st;
 	size_t len;
 	char *text;
 
@@ -233,6 +234,8 @@ int store_read(const struct store *s, struct arena *a, struct record *ret, bool 
 		return 0;
 	if (fd < 0)
 		return err_sys(e, "open the record of container \"%s\"", s->id);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return err_set(e, ERR_CONFIG, "the record of container \"%s\" is not a regular file", s->id);
 	text = fd_read_all(fd, RECORD_MAX, a, &len);
 	if (!text)
 		return err_sys(e, "read the record of container \"%s\"", s->id);
@@ -247,20 +250,36 @@ int store_read(const struct store *s, struct arena *a, struct record *ret, bool 
 	return 0;
 }
 
+/* Everything but the record, also what was never ours: nobody else has any business there. */
+static int store_empty(const struct store *s, struct error *e)
+{
+	autoclose int notify_dfd = openat(s->dfd, "notify", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct dirent *entry;
+	int dfd = openat(s->dfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = dfd < 0 ? NULL : fdopendir(dfd);
+
+	if (!dir) {
+		fd_close(&dfd);
+		return err_sys(e, "read the state of container \"%s\"", s->id);
+	}
+	if (notify_dfd >= 0) {
+		unlinkat(notify_dfd, "notify.sock", 0);
+		unlinkat(s->dfd, "notify", AT_REMOVEDIR);
+	}
+	while ((entry = readdir(dir)))
+		if (!str_eq(entry->d_name, RECORD) && entry->d_type != DT_DIR)
+			unlinkat(s->dfd, entry->d_name, 0);
+	closedir(dir);
+	return 0;
+}
+
 int store_remove(struct store *s, struct error *e)
 {
-	static const char *const names[] = {RECORD, RECORD_NEW, "config.json", SOCKET};
-	autoclose int notify_dfd = openat(s->dfd, "notify", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	size_t i;
-
-	if (notify_dfd >= 0)
-		unlinkat(notify_dfd, "notify.sock", 0);
-	if (notify_dfd >= 0 && unlinkat(s->dfd, "notify", AT_REMOVEDIR) < 0)
-		return err_sys(e, "remove the notify directory of container \"%s\"", s->id);
+	if (store_empty(s, e) < 0)
+		return -1;
 	/* The record goes last but for the directory: until then the clean-up can be repeated. */
-	for (i = ARRAY_SIZE(names); i-- > 0;)
-		if (unlinkat(s->dfd, names[i], 0) < 0 && errno != ENOENT)
-			return err_sys(e, "remove %s of container \"%s\"", names[i], s->id);
+	if (unlinkat(s->dfd, RECORD, 0) < 0 && errno != ENOENT)
+		return err_sys(e, "remove the record of container \"%s\"", s->id);
 	if (unlinkat(s->root_dfd, s->id, AT_REMOVEDIR) < 0 && errno != ENOENT)
 		return err_sys(e, "remove the state of container \"%s\"", s->id);
 	return 0;
