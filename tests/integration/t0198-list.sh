@@ -50,14 +50,26 @@ the_table_has_a_title_and_a_line_each() {
 what_is_not_a_container_is_passed_over() {
 	bundle
 	sbx create -b "$B" "$ID"
-	mkdir "$T/state/half" "$T/state/broken" "$T/state/with space"
-	echo '{' >"$T/state/broken/state.json"
+	mkdir "$T/state/half" "$T/state/with space"
 	touch "$T/state/file"
 	run sbx list -f json
 	rc_is 0
 	is "$err" ''
 	is "$(jq -r '.[].id' "$T/out")" "$ID"
-	rm -r "$T/state/half" "$T/state/broken" "$T/state/with space" "$T/state/file"
+	rm -r "$T/state/half" "$T/state/with space" "$T/state/file"
+}
+
+a_damaged_record_does_not_hide_the_others() {
+	bundle
+	sbx create -b "$B" "$ID"
+	mkdir "$T/state/broken"
+	echo '{' >"$T/state/broken/state.json"
+	run sbx list -f json
+	rc_is 0
+	is "$err" ''
+	is "$(jq -r '.[].id' "$T/out" | sort | tr '\n' ' ')" "broken $ID "
+	sbx delete --force broken
+	[ ! -e "$T/state/broken" ] || fail 'still there'
 }
 
 run_tests
