@@ -62,10 +62,10 @@ a_signal_during_create_is_not_lost() {
 		'hook("createRuntime"; "/bin/sh"; ["sh", "-c", "echo >\($T)/in-hook; until [ -e \($T)/go ]; do sleep 0.05; done"])'
 	background run -b "$B" "$ID"
 	wait_until 10 test -e in-hook
-	kill -TERM "$BG"
+	kill -USR1 "$BG"
 	touch go
 	wait_for_background
-	rc_is 143
+	rc_is 138
 	nothing_is_left
 }
 
