@@ -147,8 +147,8 @@ tty_exec() {
 		expect #
 		send test -t 0 && tty
 		expect /dev/pts/\d
-		send stty size
-		expect 30 90
+		send until [ "$(stty size)" = "30 90" ]; do sleep 0.1; done; echo si''zed
+		expect sized
 		send exit 6
 	END
 	rc_is 6
@@ -157,8 +157,8 @@ tty_exec() {
 tty_resize() {
 	on_terminal "${PTY_RUN[@]}" -it "$IMAGE" sh <<-'END'
 		expect #
-		send stty size
-		expect 24 80
+		send until [ "$(stty size)" = "24 80" ]; do sleep 0.1; done; echo si''zed
+		expect sized
 		send until [ "$(stty size)" = "50 132" ]; do sleep 0.1; done; echo re''sized
 		resize 50x132 resized
 		send exit 0
@@ -170,8 +170,8 @@ tty_exec_resize() {
 	idle a
 	on_terminal "$ENGINE" "${PTY_GLOBAL[@]}" exec -it "$C" sh <<-'END'
 		expect #
-		send stty size
-		expect 24 80
+		send until [ "$(stty size)" = "24 80" ]; do sleep 0.1; done; echo si''zed
+		expect sized
 		send until [ "$(stty size)" = "50 132" ]; do sleep 0.1; done; echo re''sized
 		resize 50x132 resized
 		send exit 0
@@ -572,9 +572,10 @@ _left() {
 		[ ! -e "$dir" ] || echo "state $dir"
 	done
 	for pid in /proc/[0-9]*; do
-		cmd=$(tr '\0' ' ' <"$pid/cmdline") || continue
+		# By its own name: the path of a script of ours may have any of these words in it.
+		read -r cmd <"$pid/comm" || continue
 		case $cmd in
-		*shim* | conmon* | *sbxrun* | *runc* | 'sleep '* | *tini*) echo "process $cmd" ;;
+		*shim* | conmon* | sbxrun* | runc* | sleep | tini* | docker-init) echo "process $cmd" ;;
 		esac
 	done 2>/dev/null
 }
