@@ -1,14 +1,12 @@
 /*
- * Two tables: the steps of `create`, then those of `start`. Each row says why it stands where it
- * does. Until the parent has committed the container, the end of the stage socket means that the
+ * The table of create's steps: each row says why it stands where it does. What follows `start`, and
+ * what a further process shares with init, is in confine.c. Until the parent has committed the container, the end of the stage socket means that the
  * parent died, and init ends with it.
  */
 #include "init/init.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
-#include <linux/capability.h>
 #include <net/if.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +14,6 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/sysmacros.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,14 +23,10 @@
 #include "base/str.h"
 #include "base/timing.h"
 #include "init/hooks.h"
-#include "init/listener.h"
-#include "init/program.h"
 #include "init/stage.h"
 #include "init/steps.h"
 #include "oci/oci.h"
-#include "security/caps.h"
 #include "security/identity.h"
-#include "security/lsm.h"
 #include "sys/msg.h"
 #include "sys/proc.h"
 #include "sys/sys.h"
