@@ -1,7 +1,7 @@
 /*
  * The table of create's steps: each row says why it stands where it does. What follows `start`, and
- * what a further process shares with init, is in confine.c. Until the parent has committed the container, the end of the stage socket means that the
- * parent died, and init ends with it.
+ * what a further process shares with init, is in confine.c. Until the parent has committed the
+ * container, the end of the stage socket means that the parent died, and init ends with it.
  */
 #include "init/init.h"
 
