@@ -101,7 +101,6 @@ __attribute__((format(printf, 2, 0))) static void log_at(enum log_level level, c
 		va_end(ap);                                                                        \
 	}
 LOG_FUNCTION(log_warn, LOG_WARN)
-LOG_FUNCTION(log_info, LOG_INFO)
 LOG_FUNCTION(log_debug, LOG_DEBUG)
 
 void log_failure(const struct error *e)

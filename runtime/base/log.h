@@ -20,7 +20,6 @@ struct log_options {
 int log_open(const struct log_options *o, struct error *e);
 
 void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void log_info(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* The one line a failed command leaves: in the log, and on standard error. */

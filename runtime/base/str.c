@@ -14,7 +14,7 @@ bool str_ends(const char *s, const char *suffix)
 	return len >= end && str_eq(s + len - end, suffix);
 }
 
-static bool str_to_number(const char *s, unsigned int base, uint64_t max, uint64_t *ret)
+static bool str_to_number(const char *s, uint64_t max, uint64_t *ret)
 {
 	uint64_t v = 0;
 	unsigned int digit;
@@ -23,7 +23,7 @@ static bool str_to_number(const char *s, unsigned int base, uint64_t max, uint64
 		return false;
 	for (; *s; s++) {
 		digit = (unsigned int)(unsigned char)*s - '0';
-		if (digit >= base || __builtin_mul_overflow(v, (uint64_t)base, &v) ||
+		if (digit > 9 || __builtin_mul_overflow(v, (uint64_t)10, &v) ||
 		    __builtin_add_overflow(v, (uint64_t)digit, &v) || v > max)
 			return false;
 	}
@@ -33,24 +33,14 @@ static bool str_to_number(const char *s, unsigned int base, uint64_t max, uint64
 
 bool str_to_u64(const char *s, uint64_t max, uint64_t *ret)
 {
-	return str_to_number(s, 10, max, ret);
+	return str_to_number(s, max, ret);
 }
 
 bool str_to_u32(const char *s, uint32_t *ret)
 {
 	uint64_t v;
 
-	if (!str_to_number(s, 10, UINT32_MAX, &v))
-		return false;
-	*ret = (uint32_t)v;
-	return true;
-}
-
-bool str_to_octal(const char *s, uint32_t max, uint32_t *ret)
-{
-	uint64_t v;
-
-	if (!str_to_number(s, 8, max, &v))
+	if (!str_to_number(s, UINT32_MAX, &v))
 		return false;
 	*ret = (uint32_t)v;
 	return true;
@@ -61,7 +51,7 @@ bool str_to_i64(const char *s, int64_t *ret)
 	bool negative = *s == '-';
 	uint64_t v;
 
-	if (!str_to_number(s + negative, 10, (uint64_t)INT64_MAX + negative, &v))
+	if (!str_to_number(s + negative, (uint64_t)INT64_MAX + negative, &v))
 		return false;
 	*ret = negative ? (int64_t)(0 - v) : (int64_t)v;
 	return true;

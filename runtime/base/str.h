@@ -22,8 +22,6 @@ bool str_ends(const char *s, const char *suffix);
 bool str_to_u64(const char *s, uint64_t max, uint64_t *ret);
 bool str_to_u32(const char *s, uint32_t *ret);
 bool str_to_i64(const char *s, int64_t *ret);
-/* Whole octal number up to max. */
-bool str_to_octal(const char *s, uint32_t max, uint32_t *ret);
 
 /* The length of the UTF-8 character at s, 1 to 4; 0 if there is none within len bytes. */
 size_t str_utf8_len(const unsigned char *s, size_t len);

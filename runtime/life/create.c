@@ -28,14 +28,6 @@
 #include "sys/sys.h"
 #include "sys/unix.h"
 
-static void create_log_notes(const struct strings *notes)
-{
-	size_t i;
-
-	for (i = 0; i < notes->n; i++)
-		log_warn("%s", notes->v[i]);
-}
-
 static int create_record(const struct plan *p, bool notify, struct arena *a, struct record *ret,
 			 struct error *e)
 {
@@ -272,8 +264,8 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	if (life_plan(o, &facts, a, &text, &len, p, e) < 0)
 		return -1;
 	timing_mark("planned");
-	create_log_notes(&p->warnings);
-	create_log_notes(&p->cgroup.warnings);
+	life_log_notes(&p->warnings);
+	life_log_notes(&p->cgroup.warnings);
 	if (p->cgroup.skipped_reason)
 		log_warn("no cgroups: %s", p->cgroup.skipped_reason);
 	*in = (struct init){
@@ -292,9 +284,10 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 		return -1;
 	if (seccomp_program_build(&p->config->linux_.seccomp, a, &in->seccomp, &notes, e) < 0)
 		return -1;
-	create_log_notes(&notes);
+	life_log_notes(&notes);
 	timing_mark("seccomp built");
-	if (create_record(p, o->notify && p->config->process.set, a, &c.record, e) < 0 || store_claim(o->root, o->id, &c.store, e) < 0)
+	if (create_record(p, o->notify && p->config->process.set, a, &c.record, e) < 0 ||
+	    store_claim(o->root, o->id, &c.store, e) < 0)
 		return -1;
 	in->record = &c.record;
 	in->store = &c.store;

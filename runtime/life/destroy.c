@@ -10,10 +10,11 @@
 #include <sys/wait.h>
 
 #include "base/fd.h"
-#include "base/log.h"
+#include "base/str.h"
 #include "cgroup/cgroup.h"
 #include "init/hooks.h"
 #include "life/life.h"
+#include "sys/proc.h"
 #include "sys/sys.h"
 
 enum { EXIT_WAIT_MS = 10000 };
@@ -33,9 +34,8 @@ static int destroy_kill_init(int pidfd, const char *id, struct error *e)
 	if (n == 0)
 		return err_set(e, ERR_SYSTEM, "container \"%s\" did not end within %d s of SIGKILL", id,
 			       EXIT_WAIT_MS / 1000);
-	/* If it is our child, its exit is ours to collect; otherwise there is nothing to do. */
-	if (waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0}, WEXITED | WNOHANG | __WALL) < 0)
-		return 0;
+	/* If it is our child, its exit is ours to collect; otherwise this fails, and that is fine. */
+	waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0}, WEXITED | WNOHANG | __WALL);
 	return 0;
 }
 
@@ -57,10 +57,18 @@ static void destroy_run_poststop(const struct record *r, struct arena *a)
 	hooks_run_all(&r->hooks.poststop, "poststop", record_state_text(r, STATUS_STOPPED, 0, a));
 }
 
-int life_destroy(struct store *s, const struct record *r, int pidfd, struct arena *a,
-		 struct error *e)
+/* What a record of another boot describes is gone; its names may be somebody else's by now. */
+static bool destroy_is_of_this_boot(const struct record *r)
 {
-	const struct cgroup_dirs dirs = {.n = r->cgroups.n, .v = r->cgroups.v};
+	char boot_id[37];
+	struct error ignored;
+
+	return proc_boot_id(boot_id, &ignored) < 0 || str_eq(boot_id, r->boot_id);
+}
+
+static int destroy_all(const struct record *r, int pidfd, struct error *e)
+{
+	const struct cgroup_dirs dirs = life_cgroups(r);
 	struct error other;
 	int result = 0;
 
@@ -73,7 +81,13 @@ int life_destroy(struct store *s, const struct record *r, int pidfd, struct aren
 		result = -1;
 	if (destroy_unmount_root(r, result < 0 ? &other : e) < 0)
 		result = -1;
-	if (result < 0)
+	return result;
+}
+
+int life_destroy(struct store *s, const struct record *r, int pidfd, struct arena *a,
+		 struct error *e)
+{
+	if (destroy_is_of_this_boot(r) && destroy_all(r, pidfd, e) < 0)
 		return -1;
 	destroy_run_poststop(r, a);
 	return store_remove(s, e);

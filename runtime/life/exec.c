@@ -243,7 +243,7 @@ static int exec_find_namespaces(struct join *j, const struct record *r, const st
 static int exec_check_status(const struct store *s, const struct record *r,
 			     const struct exec_options *o, int *ret_pidfd, struct error *e)
 {
-	const struct cgroup_dirs dirs = {.n = r->cgroups.n, .v = r->cgroups.v};
+	const struct cgroup_dirs dirs = life_cgroups(r);
 	enum status status = store_status(s, r, ret_pidfd);
 
 	if (status == STATUS_STOPPED || status == STATUS_CREATING)
@@ -277,11 +277,10 @@ static int exec_open_console(const struct exec_options *o, bool terminal, int ow
 static int exec_hand_over(const struct exec_options *o, pid_t pid, int pidfd, struct arena *a,
 			  struct error *e)
 {
-	if (o->pid_file && life_write_pid_file(o->pid_file, pid, a, e) < 0)
+	if (o->pidfd_socket && life_send_pidfd(o->pidfd_socket, pidfd, e) < 0)
 		return -1;
-	if (o->pidfd_socket)
-		return life_send_pidfd(o->pidfd_socket, pidfd, e);
-	return 0;
+	/* Last: it must not name a process that is gone. */
+	return o->pid_file ? life_write_pid_file(o->pid_file, pid, a, e) : 0;
 }
 
 static int exec_start(const struct exec_options *o, const struct record *r, struct join *j,
@@ -330,8 +329,8 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 	struct plan *p = arena_new(a, struct plan);
 	struct join *j = arena_new(a, struct join);
 	int own[2] = {-1, -1}, result;
+	struct cgroup_dirs cgroups;
 	struct record r;
-	bool found;
 
 	*ret_status = 0;
 	*j = (struct join){.root_dfd = -1,
@@ -345,11 +344,9 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 				    .listen_fd = -1,
 				    .console_fd = -1,
 				    .preserve_fds = o->preserve_fds}};
-	if (store_check_id(o->id, e) < 0 || store_open(o->root, o->id, false, &s, e) < 0 ||
-	    store_read(&s, a, &r, &found, e) < 0)
+	if (life_load(o->root, o->id, false, a, &s, &r, e) < 0)
 		return -1;
-	if (!found)
-		return err_set(e, ERR_NOT_FOUND, "container \"%s\" does not exist", o->id);
+	cgroups = life_cgroups(&r);
 	if (exec_check_status(&s, &r, o, &j->init_pidfd, e) < 0 || exec_load(&s, o, a, c, e) < 0 ||
 	    life_probe_host(false, a, &facts, e) < 0)
 		return -1;
@@ -363,9 +360,10 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 	if (plan_make_exec(c, o->id, &facts, a, p, e) < 0 ||
 	    seccomp_program_build(&c->linux_.seccomp, a, &j->init.seccomp, &notes, e) < 0 ||
 	    exec_find_namespaces(j, &r, p, e) < 0 ||
-	    cgroup_open(&(struct cgroup_dirs){.n = r.cgroups.n, .v = r.cgroups.v}, o->cgroup,
-			o->ignore_paused, &j->init.cgroup, e) < 0)
+	    cgroup_open(&cgroups, o->cgroup, o->ignore_paused, &j->init.cgroup, e) < 0)
 		return -1;
+	life_log_notes(&p->warnings);
+	life_log_notes(&notes);
 	j->affinity_initial = exec_cpus(c->process.exec_cpu_affinity.initial, a);
 	j->affinity_final = exec_cpus(c->process.exec_cpu_affinity.final, a);
 	timing_mark("planned");

@@ -120,6 +120,9 @@ int life_load(const char *root, const char *id, bool lock, struct arena *a, stru
 	      struct record *ret_record, struct error *e);
 
 /* The record's cgroups, as cgroup/ takes them. */
+/* What a plan had to say, as warnings. */
+void life_log_notes(const struct strings *notes);
+
 struct cgroup_dirs life_cgroups(const struct record *r);
 
 /* store_status(), and whether it is frozen. */

@@ -1,5 +1,6 @@
 /* What every verb on an existing container begins with: its record, and what it is doing now. */
 #include "base/fd.h"
+#include "base/log.h"
 #include "cgroup/cgroup.h"
 #include "life/life.h"
 
@@ -17,6 +18,14 @@ int life_load(const char *root, const char *id, bool lock, struct arena *a, stru
 	*ret_store = s;
 	s = STORE_NONE;
 	return 0;
+}
+
+void life_log_notes(const struct strings *notes)
+{
+	size_t i;
+
+	for (i = 0; i < notes->n; i++)
+		log_warn("%s", notes->v[i]);
 }
 
 struct cgroup_dirs life_cgroups(const struct record *r)

@@ -34,7 +34,8 @@ static int spawn_open_join(const struct ns_join *join, struct error *e)
 	return fd_steal(&fd);
 }
 
-int spawn_open_joins(const struct plan *p, int *ret_fds, struct error *e)
+/* Each is checked to be what the config says. ret_fds: OCI_NS_COUNT. */
+static int spawn_open_joins(const struct plan *p, int *ret_fds, struct error *e)
 {
 	size_t i;
 

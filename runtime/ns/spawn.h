@@ -25,9 +25,6 @@ struct spawn {
 	void *context;
 };
 
-/* Opens the namespaces to join and checks that each is what the config says. fds: OCI_NS_COUNT. */
-int spawn_open_joins(const struct plan *p, int *ret_fds, struct error *e);
-
 /* Starts init. Its pid as seen here, or -1; *ret_pidfd refers to it. */
 pid_t spawn_init(const struct spawn *s, int *ret_pidfd, struct error *e);
 
