@@ -122,9 +122,26 @@ a_pid_of_another_boot_is_somebody_elses() {
 	_edit_record bootId '"00000000-0000-0000-0000-000000000000"'
 	is "$(status_of "$ID")" stopped
 	refused 'container not running' sbx kill "$ID" KILL
+	lives "$other" || fail 'a stranger was killed'
+	# A true reboot takes the cgroups along; here the record has to become true again for that.
+	_edit_record bootId "\"$(</proc/sys/kernel/random/boot_id)\""
+	_edit_record pid 0
 	sbx delete --force "$ID"
 	nothing_is_left
-	lives "$other" || fail 'a stranger was killed'
+}
+
+the_cgroups_of_another_boot_are_somebody_elses() {
+	local stale
+	bundle
+	sbx run --keep -b "$B" "$ID"
+	stale=$ID
+	_edit_record bootId '"00000000-0000-0000-0000-000000000000"'
+	sbx delete --force "$stale"
+	[ ! -e "$T/state/$stale" ] || fail 'the record is still there'
+	[ -d "$(cgroup_dir pids "$stale")" ] || fail 'a cgroup was removed by a record of another boot'
+	sbx create -b "$B" "$stale"
+	sbx delete --force "$stale"
+	nothing_is_left
 }
 
 a_record_that_is_broken_is_an_error() {
