@@ -20,7 +20,8 @@
 # (it has $P in its environment, its cgroup or its mount table), an entry in a state directory. Leaks are removed after that.
 #
 # A file runs in a private mount namespace whose / is rshared, as systemd leaves it: a runtime that forgets to cut propagation
-# is caught by the mount check, and the machine's own mount table is never touched.
+# is caught by the mount check, and the machine's own mount table is never touched. It also has a network namespace of its own
+# with nothing but lo, so that no config can take an interface away from the machine.
 #
 # What a test can use:
 #	bundle [FILTER…]		make the bundle $B (own rootfs of busybox) for the new id $ID; FILTERs are jq, see PRELUDE
@@ -52,8 +53,8 @@ fi
 # unshare execs in place, so the pid is a marker that children don't inherit by accident.
 if [ "${SBXT_NS:-}" != $$ ]; then
 	# shellcheck disable=SC2016
-	SBXT_NS=$$ exec unshare -m --propagation private -- \
-		sh -c 'mount --make-rshared / && exec bash "$0" "$@"' "$0" "$@"
+	SBXT_NS=$$ exec unshare -m -n --propagation private -- \
+		sh -c 'mount --make-rshared / && ip link set lo up && exec bash "$0" "$@"' "$0" "$@"
 fi
 unset SBXT_NS
 umask 022
