@@ -2,30 +2,15 @@
 # exec into a container whose first process lies in wait for whoever joins (CVE-2016-9962, CVE-2019-5736).
 # shellcheck disable=SC2119
 . "${0%/*}/../lib/test.sh"
-. "${0%/*}/../lib/life.sh"
-. "${0%/*}/../tools/exec.sh"
+. "${0%/*}/../lib/hunter.sh"
 
 # How often somebody joins.
 _MANY=100
 [ "$VIEW" != v2 ] || _MANY=12 # there is one processor there, and the hunter takes it
 
-# _lie_in_wait FILTER…: a container whose first process is a hunter.
-_lie_in_wait() {
-	needs gcc
-	bundle writable 'args(["/hunter"])' "$@"
-	[ -e "$SBXT_WORK/hunter.$$" ] || gcc -O2 -static -o "$SBXT_WORK/hunter.$$" "$TOOLS/hunter.c" || skip 'no static C library'
-	cp "$SBXT_WORK/hunter.$$" "$B/rootfs/hunter"
-	chmod 777 "$B/rootfs"
-	sbx run -d -b "$B" "$ID"
-	wait_until 10 test -e "$B/rootfs/report"
-}
-
 # Ends the hunt and sets REPORT.
 _call_it_off() {
-	: >"$B/rootfs/end"
-	wait_until 20 grep -q ^end "$B/rootfs/report"
-	slurp REPORT "$B/rootfs/report"
-	echo "$REPORT"
+	call_it_off
 	# With one processor the hunter may never get a look.
 	[ "$(nproc)" = 1 ] || unlike "$REPORT" 'looked 0'
 }
@@ -33,7 +18,7 @@ _call_it_off() {
 # _hunt FILTER…: execs into a container with a hunter.
 _hunt() {
 	local i
-	_lie_in_wait "$@"
+	lie_in_wait "$@"
 	for ((i = 0; i < _MANY; i++)); do
 		# A hunter that attaches may disturb the program's end, but not the host.
 		timeout 20 "$SBXRUN" --root "$T/state" exec "$ID" /hunter idle </dev/null >/dev/null 2>>errors || :
@@ -69,7 +54,7 @@ a_filter_is_no_way_to_more() {
 # A neighbour that may trace could attach to a container in the making, as with every runtime; one that may not gets nothing.
 a_container_that_joins_the_pid_namespace_is_no_prey() {
 	local i hunter first
-	_lie_in_wait 'caps(["CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH", "CAP_KILL"])'
+	lie_in_wait 'caps(["CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH", "CAP_KILL"])'
 	hunter=$B first=$(pid_of "$ID")
 	bundle 'args(["/hunter", "idle"])' "ns(\"pid\"; \"/proc/$first/ns/pid\")" \
 		'caps(["CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH", "CAP_KILL"])'

@@ -3,9 +3,10 @@
  * CVE-2019-5736 did: it opens their program for writing, their descriptors, root, directory and
  * memory, and attaches to them. Statically linked; `hunter idle` is the program that they become.
  *
- * What it gets of a process that is not yet a hunter itself is the host's: "GOT what". It ends when
- * the file "end" is there, and says how many looks it had at a process that was not one yet
- * ("looked N").
+ * What it gets of a process that is not yet a hunter itself is the host's: "GOT what". The root of a
+ * neighbour's container, which has a file "prey", is no secret between containers that share a pid
+ * namespace. It ends when the file "end" is there, and says how many looks it had at a process that
+ * was not one yet ("looked N").
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -65,6 +66,16 @@ static bool is_here(const char *path, const struct stat *st)
 	       here.st_ino == st->st_ino;
 }
 
+/* The same in the neighbour's container. */
+static bool is_preys(const char *pid, const char *path, const struct stat *st)
+{
+	char prey[64], there[600];
+
+	snprintf(prey, sizeof(prey), "/proc/%s/root/prey", pid);
+	snprintf(there, sizeof(there), "/proc/%s/root%s", pid, path);
+	return access(prey, F_OK) == 0 && is_here(there, st);
+}
+
 static void hunt_descriptors(const char *pid)
 {
 	char path[600], target[512];
@@ -86,8 +97,8 @@ static void hunt_descriptors(const char *pid)
 		fd = openat(dirfd(dir), d->d_name, O_RDONLY | O_NONBLOCK);
 		if (fd < 0)
 			continue;
-		/* The container's own files are found here by their names. */
-		if (fstat(fd, &st) == 0 && !is_here(target, &st))
+		/* A container's own files are found by their names. */
+		if (fstat(fd, &st) == 0 && !is_here(target, &st) && !is_preys(pid, target, &st))
 			got("descriptor", pid, target);
 		close(fd);
 	}
@@ -101,8 +112,11 @@ static void hunt_places(const char *pid)
 	struct stat st, root;
 
 	snprintf(path, sizeof(path), "/proc/%s/root/.", pid);
-	if (stat("/", &root) == 0 && stat(path, &st) == 0 &&
-	    (st.st_dev != root.st_dev || st.st_ino != root.st_ino) && !is_hunter(pid))
+	if (stat("/", &root) < 0 || stat(path, &st) < 0 ||
+	    (st.st_dev == root.st_dev && st.st_ino == root.st_ino))
+		return;
+	snprintf(path, sizeof(path), "/proc/%s/root/prey", pid);
+	if (access(path, F_OK) < 0 && errno == ENOENT && !is_hunter(pid))
 		got("root", pid, path);
 }
 
