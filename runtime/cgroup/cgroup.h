@@ -44,9 +44,9 @@ struct cgroup_handle {
  * processes or is frozen is refused. On failure, what this call made is gone again. */
 int cgroup_make(const struct cgroup_plan *p, struct cgroup_handle *ret_handle, struct error *e);
 
-/* The same descriptors for cgroups that exist (exec). sub: a path below them, or NULL. A frozen one,
- * in which the joining process hangs until it is thawed, is refused unless frozen_ok. */
-int cgroup_open(const struct cgroup_dirs *d, const char *sub, bool frozen_ok,
+/* The same descriptors for cgroups that exist (exec). subs: of cgroup_plan_sub(), a path below each.
+ * A frozen one, in which the joining process hangs until it is thawed, is refused unless frozen_ok. */
+int cgroup_open(const struct cgroup_dirs *d, const char *const *subs, bool frozen_ok,
 		struct cgroup_handle *ret_handle, struct error *e);
 
 /* In the new process, while it has one thread: enters the v1 hierarchies. Async-signal-safe. */

@@ -38,19 +38,7 @@ void cgroup_handle_close(struct cgroup_handle *h)
 	h->n = 0;
 }
 
-/* Trust: sub comes from the command line; it stays below the container's cgroup. */
-static bool sub_is_clean(const char *sub)
-{
-	size_t len;
-
-	for (; *sub; sub += len + (sub[len] == '/')) {
-		len = strcspn(sub, "/");
-		if (len == 2 && memcmp(sub, "..", 2) == 0)
-			return false;
-	}
-	return true;
-}
-
+/* sub: a clean path below d, or NULL. */
 static int open_one(const struct cgroup_dir *d, const char *sub, bool frozen_ok,
 		    struct cgroup_handle *h, struct error *e)
 {
@@ -79,16 +67,14 @@ static int open_one(const struct cgroup_dir *d, const char *sub, bool frozen_ok,
 	return 0;
 }
 
-int cgroup_open(const struct cgroup_dirs *d, const char *sub, bool frozen_ok,
+int cgroup_open(const struct cgroup_dirs *d, const char *const *subs, bool frozen_ok,
 		struct cgroup_handle *ret_handle, struct error *e)
 {
 	struct cgroup_handle h = CGROUP_HANDLE_NONE;
 	size_t i;
 
-	if (sub && !sub_is_clean(sub))
-		return err_set(e, ERR_USAGE, "cgroup %s: \"..\" is not allowed in it", sub);
 	for (i = 0; i < d->n && i < CGROUP_MAX; i++) {
-		if (open_one(&d->v[i], sub, frozen_ok, &h, e) < 0) {
+		if (open_one(&d->v[i], subs[i], frozen_ok, &h, e) < 0) {
 			cgroup_handle_close(&h);
 			return -1;
 		}

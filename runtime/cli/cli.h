@@ -49,7 +49,7 @@ struct cli {
 	char *user;
 	char *apparmor;
 	char *process_label;
-	char *cgroup;
+	struct strings cgroups;
 	struct strings env;
 	struct strings gids;
 	struct strings caps;

@@ -2,16 +2,6 @@
 #include "cli/cli.h"
 #include "life/life.h"
 
-/* `[controller:]path`: one path for all hierarchies, which is what engines use. */
-static int exec_cgroup(const char *given, const char **ret, struct error *e)
-{
-	if (given && strchr(given, ':'))
-		return err_set(e, ERR_USAGE,
-			       "--cgroup: a path of its own for one controller is not supported");
-	*ret = given;
-	return 0;
-}
-
 static int exec_run(struct cli *c, struct error *e)
 {
 	size_t first = c->n_args > 1 && str_eq(c->args[1], "--") ? 2 : 1;
@@ -30,6 +20,7 @@ static int exec_run(struct cli *c, struct error *e)
 		.env = c->env,
 		.gids = c->gids,
 		.caps = c->caps,
+		.cgroups = c->cgroups,
 		.tty = c->tty,
 		.no_new_privs = c->no_new_privs,
 		.ignore_paused = c->ignore_paused,
@@ -37,8 +28,6 @@ static int exec_run(struct cli *c, struct error *e)
 		.preserve_fds = c->preserve_fds,
 	};
 
-	if (exec_cgroup(c->cgroup, &o.cgroup, e) < 0)
-		return -1;
 	if (o.process_file && o.args.n)
 		return err_set(e, ERR_USAGE, "exec: --process and a program on the command line");
 	return life_exec(&o, c->arena, &c->status, e);
@@ -57,7 +46,7 @@ static const struct cli_option options[] = {
 	CLI_OPTION(no_new_privs, "no-new-privs", 0, CLI_FLAG, NULL, "set no_new_privs"),
 	CLI_OPTION(apparmor, "apparmor", 0, CLI_TEXT, "PROFILE", "AppArmor profile"),
 	CLI_OPTION(process_label, "process-label", 0, CLI_TEXT, "LABEL", "SELinux label"),
-	CLI_OPTION(cgroup, "cgroup", 0, CLI_TEXT, "PATH", "run in this cgroup below the container's"),
+	CLI_OPTION(cgroups, "cgroup", 0, CLI_LIST, "[CONTROLLER[,…]:]PATH", "run in this cgroup below the container's; may be repeated"),
 	CLI_OPTION(ignore_paused, "ignore-paused", 0, CLI_FLAG, NULL, "wait in a paused container instead of failing"),
 	CLI_OPTION(console_socket, "console-socket", 0, CLI_TEXT, "PATH", "unix socket that gets the terminal's master"),
 	CLI_OPTION(pidfd_socket, "pidfd-socket", 0, CLI_TEXT, "PATH", "unix socket that gets a pidfd of the process"),

@@ -329,6 +329,7 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 	struct plan *p = arena_new(a, struct plan);
 	struct join *j = arena_new(a, struct join);
 	int own[2] = {-1, -1}, result;
+	const char *const *subs;
 	struct cgroup_dirs cgroups;
 	struct record r;
 
@@ -348,7 +349,8 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 		return -1;
 	cgroups = life_cgroups(&r);
 	if (exec_check_status(&s, &r, o, &j->init_pidfd, e) < 0 || exec_load(&s, o, a, c, e) < 0 ||
-	    life_probe_host(false, a, &facts, e) < 0)
+	    life_probe_host(cgroup_sub_has_controller(&o->cgroups), a, &facts, e) < 0 ||
+	    cgroup_plan_sub(&o->cgroups, &cgroups, &facts.cgroup, a, &subs, e) < 0)
 		return -1;
 	facts.can_mount_detached = true; /* nothing is mounted here */
 	if (c->process.apparmor_profile || c->process.selinux_label)
@@ -360,7 +362,7 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 	if (plan_make_exec(c, o->id, &facts, a, p, e) < 0 ||
 	    seccomp_program_build(&c->linux_.seccomp, a, &j->init.seccomp, &notes, e) < 0 ||
 	    exec_find_namespaces(j, &r, p, e) < 0 ||
-	    cgroup_open(&cgroups, o->cgroup, o->ignore_paused, &j->init.cgroup, e) < 0)
+	    cgroup_open(&cgroups, subs, o->ignore_paused, &j->init.cgroup, e) < 0)
 		return -1;
 	life_log_notes(&p->warnings);
 	life_log_notes(&notes);

@@ -60,11 +60,11 @@ struct exec_options {
 	const char *user; /* UID[:GID] */
 	const char *apparmor;
 	const char *label;
-	const char *cgroup; /* below the container's own */
 	const char *pid_file;
 	const char *console_socket;
 	const char *pidfd_socket;
 	struct strings args, env, gids, caps;
+	struct strings cgroups; /* below the container's own: [CONTROLLER[,…]:]PATH */
 	bool tty;
 	bool no_new_privs;
 	bool ignore_paused;

@@ -126,5 +126,14 @@ int cgroup_plan_update(const struct oci_resources *r, const struct cgroup_dirs *
 		       const struct cgroup_host *host, struct arena *a, struct cgroup_plan *ret,
 		       struct error *e);
 
+/*
+ * What exec's --cgroup words mean: ret_subs has a path below each of d, or NULL for the container's
+ * own cgroup. host is consulted only if a word names a controller.
+ */
+bool cgroup_sub_has_controller(const struct strings *words);
+int cgroup_plan_sub(const struct strings *words, const struct cgroup_dirs *d,
+		    const struct cgroup_host *host, struct arena *a, const char *const **ret_subs,
+		    struct error *e);
+
 /* cpu.shares (2…262144, default 1024) → cpu.weight (1…10000, default 100). */
 uint64_t cgroup_shares_to_weight(uint64_t shares);

@@ -184,10 +184,57 @@ a_cgroup_below_the_containers_is_entered() {
 	is "$(grep -c "/$ID/sub\$" "/proc/$pid/cgroup")" "$(grep -c "/$ID\$" "/proc/$(pid_of "$ID")/cgroup")"
 	sbx exec -d --pid-file pid --cgroup /sub "$ID" sleep 100
 	file_has "$(cgroup_dir pids)/sub/cgroup.procs" "^$(<pid)$"
-	exec_refused 'cgroup' --cgroup not-there "$ID" true
-	exec_refused 'cgroup' --cgroup pids:sub "$ID" true
-	exec_refused 'cgroup' --cgroup .. "$ID" true
-	exec_refused 'cgroup' --cgroup sub/../../.. "$ID" true
+	exec_refused 'cgroup.*no such file' --cgroup not-there "$ID" true
+	exec_refused 'cgroup.*\.\.' --cgroup .. "$ID" true
+	exec_refused 'cgroup.*\.\.' --cgroup sub/../../.. "$ID" true
+	exec_refused 'CONTROLLER:' --cgroup sub --cgroup sub "$ID" true
+	sbx delete -f "$ID"
+	nothing_is_left
+}
+
+# is_in PID CONTROLLER PATH: where the kernel says that the process is, below the container's own cgroup.
+_is_in() {
+	file_has "/proc/$1/cgroup" ":$2:/$P/$ID$3\$"
+}
+
+# Where each controller has a tree of its own.
+_controllers_by_name() {
+	sbx exec -d --pid-file pid --cgroup pids:sub "$ID" sleep 100
+	_is_in "$(<pid)" pids /sub
+	_is_in "$(<pid)" memory ''
+	_is_in "$(<pid)" freezer ''
+	sbx exec -d --pid-file pid --cgroup pids,freezer:/sub --cgroup memory:sub --cgroup cpu: "$ID" sleep 100
+	_is_in "$(<pid)" pids /sub
+	_is_in "$(<pid)" freezer /sub
+	_is_in "$(<pid)" memory /sub
+	_is_in "$(<pid)" cpu ''
+	_is_in "$(<pid)" devices ''
+	exec_refused 'no such file' --cgroup pids:not-there "$ID" true
+	exec_refused 'no cgroup of controller "nonsense"' --cgroup pids,nonsense:sub "$ID" true
+	exec_refused 'no cgroup of controller ""' --cgroup :sub "$ID" true
+	exec_refused '\.\.' --cgroup pids:.. "$ID" true
+	exec_refused '\.\.' --cgroup pids:sub --cgroup memory:sub/../.. "$ID" true
+	exec_refused 'both "sub" and "other"' --cgroup pids:sub --cgroup pids:other "$ID" true
+	exec_refused 'CONTROLLER:' --cgroup sub --cgroup pids:sub "$ID" true
+}
+
+a_cgroup_of_one_controller_is_entered_where_there_is_such_a_thing() {
+	local controller
+	box
+	_make_sub
+	if [ "$VIEW" = v2 ]; then
+		exec_refused 'one tree.*use --cgroup PATH' --cgroup pids:sub "$ID" true
+		in_box --cgroup sub "$ID" true
+		rc_is 0
+	else
+		_controllers_by_name
+	fi
+	# Beside v1 the unified tree is meant by a controller that it has.
+	if [ "$VIEW" = hybrid ] && read -r controller _ <"${CGROUP_MOUNTS[unified]}/cgroup.controllers"; then
+		sbx exec -d --pid-file pid --cgroup "$controller:sub" "$ID" sleep 100
+		_is_in "$(<pid)" '' /sub
+		_is_in "$(<pid)" pids ''
+	fi
 	sbx delete -f "$ID"
 	nothing_is_left
 }

@@ -508,6 +508,57 @@ TEST(update_goes_where_the_container_is)
 	CHECK(str_after(err.text, "linux.resources.cpu.shares: "));
 }
 
+/* "cpu=a pids=-": the paths that --cgroup's words mean, a hierarchy each; or the error. */
+static const char *subs_of(const struct cgroup_host *host, const struct strings words)
+{
+	struct cgroup_dir dirs[CGROUP_MAX] = {0};
+	struct cgroup_dirs d = {host->n, dirs};
+	struct buf b = buf_new(&arena, 4096);
+	const char *const *subs;
+	size_t i;
+
+	for (i = 0; i < host->n; i++)
+		dirs[i] = (struct cgroup_dir){.mount = host->v[i].mount,
+					      .unified = host->v[i].unified};
+	if (cgroup_plan_sub(&words, &d, host, &arena, &subs, &err) < 0)
+		return arena_printf(&arena, "error: %s", err.text);
+	for (i = 0; i < host->n; i++)
+		if (subs[i])
+			buf_printf(&b, "%s=%s ", strrchr(host->v[i].mount, '/') + 1, subs[i]);
+	buf_char(&b, '\0');
+	return b.data;
+}
+#define SUBS(host, ...)                                                                            \
+	subs_of(host, (struct strings){sizeof((char *[]){__VA_ARGS__}) / sizeof(char *),           \
+				       (char *[]){__VA_ARGS__}})
+
+TEST(sub_paths_go_to_the_hierarchies_of_their_controllers)
+{
+	CHECK_STR(subs_of(&host_v1, (struct strings){0}), "");
+	CHECK_STR(SUBS(&host_v2, S("a/b")), "c=a/b ");
+	CHECK_STR(SUBS(&host_v1, S("cpuacct,pids:a"), S("name=systemd:b")),
+		  "systemd=b pids=a cpu,cpuacct=a ");
+	CHECK_STR(SUBS(&host_v1, S("cpu:a"), S("cpuacct:a"), S("blkio:")), "blkio= cpu,cpuacct=a ");
+	CHECK_STR(SUBS(&host_hybrid, S("hugetlb:a")), "unified=a ");
+	CHECK_STR(SUBS(&host_hybrid, S("a")),
+		  "pids=a freezer=a devices=a memory=a cpuset=a cpu=a unified=a ");
+}
+
+TEST(sub_paths_that_make_no_sense_are_refused)
+{
+	const struct cgroup_host none = {CGROUP_NONE, 0, NULL};
+
+	CHECK(strstr(SUBS(&host_v1, S("cpu:a"), S("cpuacct:b")), "cpuacct would be in both"));
+	CHECK(strstr(SUBS(&host_v1, S("a"), S("b")), "needs a CONTROLLER:"));
+	CHECK(strstr(SUBS(&host_v1, S("cpu:a"), S("b")), "needs a CONTROLLER:"));
+	CHECK(strstr(SUBS(&host_v1, S("cpu,:a")), "no cgroup of controller \"\""));
+	CHECK(strstr(SUBS(&host_v1, S("cp:a")), "no cgroup of controller \"cp\""));
+	CHECK(strstr(SUBS(&host_v1, S("cpu:a/..")), "\"..\""));
+	CHECK(strstr(SUBS(&host_v2, S("../a")), "\"..\""));
+	CHECK(strstr(SUBS(&host_v2, S("cpu:a")), "use --cgroup PATH"));
+	CHECK(strstr(SUBS(&none, S("a")), "has no cgroups"));
+}
+
 int main(void)
 {
 	return unit_main();
