@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -23,6 +24,7 @@
 #include "security/caps.h"
 #include "security/identity.h"
 #include "security/lsm.h"
+#include "security/seccomp_eval.h"
 #include "sys/proc.h"
 
 /* Root of the user namespace, so that what is made in the container belongs to it. */
@@ -208,6 +210,40 @@ int init_clear_inheritance(struct init *in, int report_fd, int also_fd, struct e
 	if (fd_close_all_but(3 + (int)in->preserve_fds, keep, ARRAY_SIZE(keep)) < 0)
 		return err_sys(e, "close descriptors");
 	return 0;
+}
+
+/* All that init still calls: the last of its capabilities, the talk with create and start, the end. */
+static bool init_filter_lets_us_finish(const struct seccomp_program *p)
+{
+	static const int calls[] = {
+		SYS_brk,     SYS_mmap,	     SYS_munmap,	SYS_capset, SYS_prctl,
+		SYS_sendmsg, SYS_recvmsg,    SYS_accept4,	SYS_close,  SYS_prlimit64,
+		SYS_execve,  SYS_exit_group, SYS_clock_gettime, /* for --timing */
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		if (!bpf_allows_always(p->filter, p->len, calls[i]))
+			return false;
+	return true;
+}
+
+/*
+ * The kernel checks and compiles a filter when it is loaded, which takes longer than the rest of
+ * `start`. Loaded now, it also ends the one right that was kept for it. Not with a listener: that one
+ * comes with `start`.
+ */
+int init_load_filter_early(struct init *in, struct error *e)
+{
+	int listener_fd = -1;
+
+	if (!in->plan->config->process.set || !in->seccomp.filter || in->seccomp.notify ||
+	    !init_filter_lets_us_finish(&in->seccomp))
+		return 0;
+	if (seccomp_program_load(&in->seccomp, &listener_fd, e) < 0)
+		return -1;
+	in->filter_is_loaded = true;
+	return init_filter_needs_admin(in) ? caps_apply_final(&in->plan->caps, e) : 0;
 }
 
 /* The end: after the filter nothing but execve and, if that fails, the report. */

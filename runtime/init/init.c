@@ -197,11 +197,23 @@ static int init_confine(struct init *in, struct error *e)
 	return init_find_program(in, e);
 }
 
-/* While it waits for `start`, others may look at this process: it holds nothing that they lack. */
-static int init_drop_fds(struct init *in, struct error *e)
+/* Hooks of start come before what only the program gets: its label, its filter. */
+static bool init_has_start_hooks(const struct init *in)
+{
+	return in->plan->config->hooks.start_container.n > 0;
+}
+
+/* While it waits for `start`, others may look at this process: it holds nothing that they lack. And
+ * what is done here, `start` need not wait for. */
+static int init_settle(struct init *in, struct error *e)
 {
 	const int keep[] = {in->stage_fd, in->listen_fd, in->proc_dfd, log_fd()};
 
+	if (!init_has_start_hooks(in)) {
+		if (init_clear_inheritance(in, in->stage_fd, in->listen_fd, e) < 0)
+			return -1;
+		return init_load_filter_early(in, e);
+	}
 	if (fd_close_all_but(3 + (int)in->preserve_fds, keep, ARRAY_SIZE(keep)) < 0)
 		return err_sys(e, "close descriptors");
 	return 0;
@@ -246,7 +258,8 @@ static const struct step create_steps[] = {
 	{"keyring", init_new_keyring},
 	/* The last of create: what follows runs with the payload's rights. */
 	{"confine", init_confine},
-	{"drop-fds", init_drop_fds},
+	/* Nothing is opened, and little is called, any more. */
+	{"settle", init_settle},
 	{"ready", init_report_ready},
 };
 // clang-format on
@@ -284,13 +297,15 @@ static void init_run_steps(struct init *in)
 	}
 }
 
-static int init_run_start_hooks(struct init *in, struct error *e)
+static int init_run_start_hooks(struct init *in, int start_fd, struct error *e)
 {
 	const struct oci_hook_list *hooks = &in->plan->config->hooks.start_container;
 
-	if (!hooks->n)
+	if (!init_has_start_hooks(in))
 		return 0;
-	return hooks_run(hooks, "startContainer", init_state(in, STATUS_CREATED), &in->env, e);
+	if (hooks_run(hooks, "startContainer", init_state(in, STATUS_CREATED), &in->env, e) < 0)
+		return -1;
+	return init_clear_inheritance(in, start_fd, -1, e);
 }
 
 void init_main(void *context)
@@ -307,7 +322,7 @@ void init_main(void *context)
 	fd_close(&in->stage_fd);
 	start_fd = init_await_start(in);
 	timing_mark("init: started");
-	if (init_run_start_hooks(in, &e) < 0 || init_clear_inheritance(in, start_fd, -1, &e) < 0) {
+	if (init_run_start_hooks(in, start_fd, &e) < 0) {
 		stage_fail(start_fd, &e);
 		_exit(1);
 	}

@@ -41,7 +41,7 @@ struct init {
 	struct console console;
 	int proc_dfd;
 	bool cwd_is_set;
-	bool filter_is_loaded;	/* by the launcher, which had the right to */
+	bool filter_is_loaded;	/* before the last moment */
 	char *program;		/* what to execute, found by its user */
 	struct strings env;
 };

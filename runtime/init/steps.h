@@ -28,5 +28,8 @@ int init_find_program(struct init *in, struct error *e);
 
 int init_clear_inheritance(struct init *in, int report_fd, int also_fd, struct error *e);
 
+/* Loads the filter before `start` comes, if it lets init do what is left. */
+int init_load_filter_early(struct init *in, struct error *e);
+
 /* Executes the program; a failure is told to the other side. */
 __attribute__((noreturn)) void init_execute_or_die(struct init *in, int report_fd);

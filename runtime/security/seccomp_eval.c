@@ -17,6 +17,7 @@ struct machine {
 	const struct seccomp_data *data;
 	uint32_t a, x, mem[BPF_MEMWORDS];
 	size_t pc;
+	bool looked_at_args;
 	const char *error;
 };
 
@@ -40,6 +41,7 @@ static void machine_load(struct machine *m, const struct sock_filter *i, uint32_
 			m->error = "load out of range";
 		else
 			memcpy(to, (const char *)m->data + i->k, 4);
+		m->looked_at_args |= i->k >= offsetof(struct seccomp_data, args);
 		return;
 	default:
 		m->error = "unknown load";
@@ -159,6 +161,7 @@ struct bpf_result bpf_eval(const struct sock_filter *filter, size_t len,
 		if (BPF_CLASS(i->code) == BPF_RET)
 			return (struct bpf_result){
 				.action = BPF_RVAL(i->code) == BPF_A ? m.a : i->k,
+				.looked_at_args = m.looked_at_args,
 				.steps = steps,
 			};
 		machine_step(&m, i);
@@ -172,4 +175,12 @@ bool bpf_allows(const struct sock_filter *filter, size_t len, int nr, const uint
 
 	memcpy(data.args, args, sizeof(data.args));
 	return bpf_eval(filter, len, &data).action == SECCOMP_RET_ALLOW;
+}
+
+bool bpf_allows_always(const struct sock_filter *filter, size_t len, int nr)
+{
+	const struct seccomp_data data = {.nr = nr, .arch = SECCOMP_NATIVE_ARCH};
+	struct bpf_result r = bpf_eval(filter, len, &data);
+
+	return r.action == SECCOMP_RET_ALLOW && !r.looked_at_args;
 }

@@ -108,6 +108,48 @@ a_call_that_nobody_knows_is_passed_over() {
 	like "$err" 'not permitted'
 }
 
+# What the process that waits for `start` is under: 0 nothing, 2 a filter.
+_waits_under() {
+	awk '$1 == "Seccomp:" { print $2 }' "/proc/$(pid_of "$ID")/status"
+}
+
+# RULES FILTER…: a bundle whose program says what it is under, created and not started.
+_created_under() {
+	bundle "$_seccomp seccomp($1)" 'sh("grep Seccomp: /proc/self/status >/under; sleep 100")' writable \
+		'.process.noNewPrivileges = false' "${@:2}"
+	sbx create -b "$B" "$ID"
+}
+
+_program_is_under_a_filter() {
+	sbx start "$ID"
+	wait_until 10 grep -qx $'Seccomp:\t2' "$B/rootfs/under"
+}
+
+a_created_container_waits_under_its_filter_without_more_rights() {
+	_created_under '[{names: ["mkdir"], action: "SCMP_ACT_ERRNO"}]' 'caps(["CAP_KILL"])'
+	is "$(_waits_under)" 2
+	file_has "/proc/$(pid_of "$ID")/status" $'^CapPrm:\t0*20$'
+	_program_is_under_a_filter
+}
+
+a_filter_that_would_stop_the_wait_comes_last() {
+	local rule
+	for rule in '{names: ["accept4"], action: "SCMP_ACT_KILL_PROCESS"}' '{names: ["recvmsg", "sendmsg"], action: "SCMP_ACT_ERRNO"}' \
+		'{names: ["prctl"], action: "SCMP_ACT_ERRNO", args: [{index: 0, value: 1, op: "SCMP_CMP_EQ"}]}'; do
+		_created_under "[$rule]"
+		is "$(_waits_under)" 0
+		_program_is_under_a_filter
+	done
+}
+
+hooks_of_start_are_not_under_the_filter() {
+	_created_under '[{names: ["mkdir", "mkdirat"], action: "SCMP_ACT_ERRNO"}]' \
+		'.hooks.startContainer = [{path: "/bin/mkdir", args: ["mkdir", "/made"]}]'
+	is "$(_waits_under)" 0
+	_program_is_under_a_filter
+	[ -d "$B/rootfs/made" ] || fail 'the hook could not make a directory'
+}
+
 several_architectures_and_flags_are_taken() {
 	_under 'mkdir /made; grep Seccomp: /proc/self/status' '[{names: ["mkdir", "mkdirat"], action: "SCMP_ACT_ERRNO"}]' \
 		'.linux.seccomp.architectures = ["SCMP_ARCH_X86_64", "SCMP_ARCH_X86", "SCMP_ARCH_X32"]' \
