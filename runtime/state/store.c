@@ -1,6 +1,23 @@
 /*
  * Trust: the state root belongs to the caller; ids come from the command line and are checked before
  * they are used as names. Names that are ours to choose below ROOT/ID are constants.
+ *
+ * Why two verbs never both think that a container is theirs. The lock is a flock on the directory
+ * ROOT/ID itself, and the name can be taken from it (rmdir) and given to another (mkdir). So:
+ *
+ *  1. A lock counts only if, once held, the directory still has the name (store_is_current). Who finds
+ *     that it hasn't holds a corpse: he starts over (claim) or says that there is no such container.
+ *  2. Whoever writes into the directory, empties it or takes its name away holds a lock that counts.
+ *     So while one is held the name stays, and with it everybody else's way to another lock.
+ *  3. mkdir gives no right, for between it and the lock a `delete --force` may remove the directory and
+ *     another create make one of that name. The id belongs to who first holds a lock that counts on a
+ *     directory without a record; he writes the record before he lets go, or removes the directory.
+ *
+ * By 2 and 3 a record is replaced only by who wrote it or came after him by the lock, and it goes,
+ * with its directory, only after what it describes is gone.
+ *
+ * A copy of the descriptor is a copy of the lock: init closes its own first of all, and what executes
+ * another program loses it by close-on-exec.
  */
 #include "state/store.h"
 
@@ -127,32 +144,50 @@ static int store_lock(struct store *s, struct error *e)
 	return 0;
 }
 
+static int store_refuse_used(const char *id, struct error *e)
+{
+	return err_set(e, ERR_EXISTS, "container with given ID already exists: %s", id);
+}
+
+/* 1: ours; 0: it was swept away before we had the lock, so try again. */
+static int store_try_claim(struct store *s, const char *root, struct error *e)
+{
+	if (mkdirat(s->root_dfd, s->id, 0700) < 0)
+		return errno == EEXIST ? store_refuse_used(s->id, e) :
+					 err_sys(e, "make %s/%s", root, s->id);
+	s->dfd = openat(s->root_dfd, s->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (s->dfd < 0)
+		return errno == ENOENT ? 0 : err_sys(e, "open %s/%s", root, s->id);
+	if (store_lock(s, e) < 0)
+		return -1;
+	if (!store_is_current(s))
+		return 0;
+	/* Not the one that we made, if that was swept away and another create has made its own. */
+	if (faccessat(s->dfd, RECORD, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return store_refuse_used(s->id, e);
+	return errno == ENOENT ? 1 : err_sys(e, "look for a record in %s/%s", root, s->id);
+}
+
 int store_claim(const char *root, const char *id, struct store *ret, struct error *e)
 {
 	auto_store struct store s = STORE_NONE;
-	int tries;
+	int tries, got = 0;
 
 	s.id = id;
 	s.root_dfd = store_open_root(root, true, e);
 	if (s.root_dfd < 0)
 		return -1;
-	for (tries = 0; tries < CLAIM_TRIES; tries++) {
-		if (mkdirat(s.root_dfd, id, 0700) < 0) {
-			if (errno == EEXIST)
-				return err_set(e, ERR_EXISTS,
-					       "container with given ID already exists: %s", id);
-			return err_sys(e, "make %s/%s", root, id);
-		}
-		s.dfd = openat(s.root_dfd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		/* Between mkdir and lock a `delete --force` may have swept it away: once more. */
-		if (s.dfd >= 0 && store_lock(&s, e) == 0 && store_is_current(&s)) {
-			*ret = s;
-			s = STORE_NONE;
-			return 0;
-		}
+	for (tries = 0; tries < CLAIM_TRIES && !got; tries++) {
 		fd_close(&s.dfd);
+		got = store_try_claim(&s, root, e);
 	}
-	return err_set(e, ERR_SYSTEM, "%s/%s is removed as often as it is made", root, id);
+	if (got < 0)
+		return -1;
+	if (!got)
+		return err_set(e, ERR_SYSTEM, "%s/%s is removed as often as it is made", root, id);
+	*ret = s;
+	s = STORE_NONE;
+	return 0;
 }
 
 static int store_refuse_missing(const char *id, struct error *e)

@@ -33,6 +33,27 @@ of_creates_with_one_id_one_wins() {
 	wait_until 10 test -s "$B/rootfs/mark"
 }
 
+a_create_that_is_overtaken_does_not_take_the_others_id() {
+	local tracer pid
+	needs strace
+	bundle 'sh("sleep 100")'
+	# Stopped when it has made the directory and not yet locked it.
+	strace -o trace -e trace=mkdirat -P "$ID" -e inject=mkdirat:signal=SIGSTOP:when=1 \
+		"$SBXRUN" --root "$T/state" create -b "$B" "$ID" 2>err.create &
+	tracer=$!
+	wait_until 20 grep -qs 'stopped by SIGSTOP' trace
+	sbx delete --force "$ID"
+	sbx create -b "$B" "$ID"
+	pid=$(pid_of "$ID")
+	kill -CONT "$(pgrep -P "$tracer")"
+	rc=0
+	wait "$tracer" || rc=$?
+	is "$rc" 1
+	file_has err.create 'already exists'
+	is "$(status_of "$ID") $(pid_of "$ID")" "created $pid"
+	is "$(<"$(cgroup_dir pids)/cgroup.procs")" "$pid"
+}
+
 of_runs_with_one_id_one_wins() {
 	bundle writable 'sh("echo x >>/mark; sleep 100")'
 	_at_once 4 run -d -b "$B" "$ID"
