@@ -26,28 +26,49 @@ static void *arena_refuse(void)
 	abort();
 }
 
+static struct arena_block *arena_check_block(struct arena_block *b)
+{
+	return b ? b : arena_refuse();
+}
+
+static void arena_add_block(struct arena *a)
+{
+	struct arena_block *b = arena_check_block(malloc(sizeof(*b) + BLOCK_SIZE));
+
+	b->next = a->head;
+	a->head = b;
+	a->used = 0;
+	a->size = BLOCK_SIZE;
+}
+
+/* Large ones have a block of their own, behind the one that is being filled. */
+static void *arena_alloc_alone(struct arena *a, size_t bytes)
+{
+	struct arena_block *b = arena_check_block(calloc(1, sizeof(*b) + bytes));
+
+	if (!a->head)
+		arena_add_block(a);
+	b->next = a->head->next;
+	a->head->next = b;
+	return b->data;
+}
+
 void *arena_alloc(struct arena *a, size_t n, size_t size)
 {
-	size_t bytes, want;
-	struct arena_block *b;
+	size_t bytes;
 	char *p;
 
 	if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 2)
 		return arena_refuse();
 	bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-	if (!a->head || a->size - a->used < bytes) {
-		want = bytes > BLOCK_SIZE ? bytes : BLOCK_SIZE;
-		b = calloc(1, sizeof(*b) + want);
-		if (!b)
-			return arena_refuse();
-		b->next = a->head;
-		a->head = b;
-		a->used = 0;
-		a->size = want;
-	}
+	if (bytes > BLOCK_SIZE / 4)
+		return arena_alloc_alone(a, bytes);
+	if (!a->head || a->size - a->used < bytes)
+		arena_add_block(a);
 	p = a->head->data + a->used;
 	a->used += bytes;
-	return p;
+	/* Not the whole block at once: most verbs never touch most of its pages. */
+	return memset(p, 0, bytes);
 }
 
 void *arena_grow(struct arena *a, void *old, size_t *cap, size_t need, size_t size)

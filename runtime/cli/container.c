@@ -141,7 +141,6 @@ const struct cli_command cli_delete = {
 
 static int list_run(struct cli *c, struct error *e)
 {
-	struct buf b = buf_new(c->arena, OUTPUT_MAX);
 	enum list_format format = LIST_TABLE;
 
 	if (c->quiet)
@@ -150,9 +149,9 @@ static int list_run(struct cli *c, struct error *e)
 		format = LIST_JSON;
 	else if (c->format && !str_eq(c->format, "table"))
 		return err_set(e, ERR_USAGE, "--format: \"%s\" is neither table nor json", c->format);
-	if (life_list(c->root, format, c->arena, &b, e) < 0)
+	if (life_list(c->root, format, stdout, c->arena, e) < 0)
 		return -1;
-	return container_print(&b, e);
+	return fflush(stdout) < 0 || ferror(stdout) ? err_sys(e, "write to standard output") : 0;
 }
 
 static const struct cli_option list_options[] = {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "base/arena.h"
@@ -81,7 +82,8 @@ int life_kill(const char *root, const char *id, int sig, bool all, struct arena 
 int life_delete(const char *root, const char *id, bool force, struct arena *a, struct error *e);
 
 enum list_format { LIST_TABLE, LIST_JSON, LIST_QUIET };
-int life_list(const char *root, enum list_format format, struct arena *a, struct buf *b,
+/* Printed as it goes, since there may be many. */
+int life_list(const char *root, enum list_format format, FILE *out, struct arena *a,
 	      struct error *e);
 
 /* Freezes all processes of a container; resume is the way back. */

@@ -1,126 +1,141 @@
-/* A container whose record can't be read does not hide the others. */
+/*
+ * Records are large, and there may be thousands: each is let go when it has been looked at, and what
+ * stays is what is printed. A container whose record can't be read does not hide the others.
+ */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fd.h"
 #include "base/log.h"
 #include "life/life.h"
 
-struct row {
-	struct record record;
-	enum status status;
-	pid_t pid;
+enum { COLUMNS = 6, CELL_MIN = 12, CELL_GAP = 3, STATE_MAX = 2 * RECORD_MAX };
+
+struct line {
+	const char *cells[COLUMNS];
 };
 
-enum { COLUMNS = 6, CELL_MIN = 12, CELL_GAP = 3 };
+struct list {
+	enum list_format format;
+	FILE *out;
+	struct arena *a;
+	struct line *lines; /* of the table */
+	size_t n;	    /* listed so far */
+};
 
-static void list_cells(const struct row *row, struct arena *a, const char *cells[COLUMNS])
+static void list_add_line(struct list *l, const struct record *r, enum status status, pid_t pid)
 {
-	const struct record *r = &row->record;
-
-	cells[0] = r->id;
-	cells[1] = arena_printf(a, "%d", row->pid);
-	cells[2] = status_word(row->status);
-	cells[3] = r->bundle;
-	cells[4] = r->created;
-	cells[5] = r->owner ? arena_printf(a, "%u", r->owner) : "root";
+	l->lines[l->n] = (struct line){{
+		arena_strdup(l->a, r->id),
+		arena_printf(l->a, "%d", pid),
+		status_word(status),
+		arena_strdup(l->a, r->bundle),
+		arena_strdup(l->a, r->created),
+		r->owner ? arena_printf(l->a, "%u", r->owner) : "root",
+	}};
 }
 
-static void list_line(const char *const cells[COLUMNS], const size_t width[COLUMNS],
-		      struct arena *a, struct buf *b)
+static void list_print_state(const struct list *l, const struct record *r, enum status status,
+			     pid_t pid, struct arena *a)
 {
-	size_t k;
+	struct buf b = buf_new(a, STATE_MAX);
 
-	for (k = 0; k < COLUMNS - 1; k++)
-		buf_str(b, arena_printf(a, "%-*s", (int)width[k] + CELL_GAP, cells[k]));
-	buf_str(b, cells[COLUMNS - 1]);
-	buf_char(b, '\n');
+	record_write_state(r, status, pid, a, &b, false);
+	fputc(l->n ? ',' : '[', l->out);
+	fwrite(b.data, 1, b.len, l->out);
 }
 
-static void list_table(const struct row *rows, size_t n, struct arena *a, struct buf *b)
+/* a: for this one alone. */
+static void list_add(struct list *l, const struct record *r, enum status status, struct arena *a)
 {
-	static const char *const titles[] = {"ID", "PID", "STATUS", "BUNDLE", "CREATED", "OWNER"};
-	size_t width[COLUMNS], i, k;
-	const char *cells[COLUMNS];
+	pid_t pid = status == STATUS_STOPPED ? 0 : r->pid;
 
-	for (k = 0; k < COLUMNS; k++)
-		width[k] = CELL_MIN - CELL_GAP;
-	for (i = 0; i < n; i++) {
-		list_cells(&rows[i], a, cells);
-		for (k = 0; k < COLUMNS; k++)
-			if (strlen(cells[k]) > width[k])
-				width[k] = strlen(cells[k]);
-	}
-	list_line(titles, width, a, b);
-	for (i = 0; i < n; i++) {
-		list_cells(&rows[i], a, cells);
-		list_line(cells, width, a, b);
-	}
-}
-
-static void list_json(const struct row *rows, size_t n, struct arena *a, struct buf *b)
-{
-	size_t i;
-
-	if (!n) {
-		buf_str(b, "null\n");
-		return;
-	}
-	buf_char(b, '[');
-	for (i = 0; i < n; i++) {
-		if (i)
-			buf_char(b, ',');
-		record_write_state(&rows[i].record, rows[i].status, rows[i].pid, a, b, false);
-	}
-	buf_str(b, "]\n");
+	if (l->format == LIST_JSON)
+		list_print_state(l, r, status, pid, a);
+	else
+		list_add_line(l, r, status, pid);
+	l->n++;
 }
 
 /* Shown all the same: `delete --force` is waiting for its id. */
-static struct row list_unreadable(const char *id, struct arena *a)
+static void list_add_unreadable(struct list *l, const char *id, struct arena *a)
 {
-	return (struct row){.status = STATUS_STOPPED,
-			    .record = {.id = arena_strdup(a, id),
-				       .bundle = arena_strdup(a, "(record is damaged)"),
-				       .rootfs = arena_strdup(a, ""),
-				       .created = arena_strdup(a, "-")}};
+	const struct record r = {.id = arena_strdup(a, id),
+				 .bundle = arena_strdup(a, "(record is damaged)"),
+				 .rootfs = arena_strdup(a, ""),
+				 .created = arena_strdup(a, "-")};
+
+	list_add(l, &r, STATUS_STOPPED, a);
 }
 
-int life_list(const char *root, enum list_format format, struct arena *a, struct buf *b,
+static void list_look_at(struct list *l, int root_dfd, const char *id)
+{
+	auto_store struct store s = STORE_NONE;
+	struct arena a = {0};
+	struct record r;
+	struct error why;
+	bool found;
+
+	if (store_open_below(root_dfd, id, &s, &why) < 0)
+		return; /* deleted meanwhile */
+	if (store_read(&s, &a, &r, &found, &why) < 0) {
+		log_warn("%s", why.text);
+		list_add_unreadable(l, id, &a);
+	} else if (found) {
+		list_add(l, &r, life_status(&s, &r, NULL), &a);
+	}
+	arena_free(&a);
+}
+
+static void list_print_table(const struct list *l)
+{
+	static const struct line title = {{"ID", "PID", "STATUS", "BUNDLE", "CREATED", "OWNER"}};
+	const struct line *line;
+	size_t width[COLUMNS], i, k;
+
+	for (k = 0; k < COLUMNS; k++)
+		width[k] = CELL_MIN - CELL_GAP;
+	for (i = 0; i < l->n; i++)
+		for (k = 0; k < COLUMNS; k++)
+			if (strlen(l->lines[i].cells[k]) > width[k])
+				width[k] = strlen(l->lines[i].cells[k]);
+	for (i = 0; i <= l->n; i++) {
+		line = i ? &l->lines[i - 1] : &title;
+		for (k = 0; k < COLUMNS - 1; k++)
+			fprintf(l->out, "%-*s", (int)width[k] + CELL_GAP, line->cells[k]);
+		fprintf(l->out, "%s\n", line->cells[COLUMNS - 1]);
+	}
+}
+
+static int list_print_ids(const struct strings *ids, FILE *out)
+{
+	size_t i;
+
+	for (i = 0; i < ids->n; i++)
+		fprintf(out, "%s\n", ids->v[i]);
+	return 0;
+}
+
+int life_list(const char *root, enum list_format format, FILE *out, struct arena *a,
 	      struct error *e)
 {
+	struct list l = {.format = format, .out = out, .a = a};
+	autoclose int root_dfd = -1;
 	struct strings ids;
-	struct row *rows;
-	size_t i, n = 0;
+	size_t i;
 
 	if (store_list(root, a, &ids, e) < 0)
 		return -1;
-	rows = arena_array(a, ids.n + 1, struct row);
-	for (i = 0; i < ids.n; i++) {
-		auto_store struct store s = STORE_NONE;
-		struct row *row = &rows[n];
-		struct error why;
-		bool found;
-
-		if (format == LIST_QUIET) {
-			buf_str(b, ids.v[i]);
-			buf_char(b, '\n');
-			continue;
-		}
-		if (store_open(root, ids.v[i], false, &s, &why) < 0)
-			continue; /* deleted meanwhile */
-		if (store_read(&s, a, &row->record, &found, &why) < 0) {
-			log_warn("%s", why.text);
-			rows[n++] = list_unreadable(ids.v[i], a);
-			continue;
-		}
-		if (!found)
-			continue;
-		row->status = life_status(&s, &row->record, NULL);
-		row->pid = row->status == STATUS_STOPPED ? 0 : row->record.pid;
-		n++;
-	}
+	if (format == LIST_QUIET)
+		return list_print_ids(&ids, out);
+	if (ids.n && (root_dfd = store_open_root(root, false, e)) < 0)
+		return -1;
+	l.lines = arena_array(a, ids.n + 1, struct line);
+	for (i = 0; i < ids.n; i++)
+		list_look_at(&l, root_dfd, ids.v[i]);
 	if (format == LIST_TABLE)
-		list_table(rows, n, a, b);
-	if (format == LIST_JSON)
-		list_json(rows, n, a, b);
+		list_print_table(&l);
+	else
+		fputs(l.n ? "]\n" : "null\n", out);
 	return 0;
 }

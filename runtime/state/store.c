@@ -89,7 +89,7 @@ static bool store_root_is_ours(int dfd)
 	       !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-static int store_open_root(const char *root, bool make, struct error *e)
+int store_open_root(const char *root, bool make, struct error *e)
 {
 	char path[4096], *p;
 	int dfd;
@@ -195,17 +195,29 @@ static int store_refuse_missing(const char *id, struct error *e)
 	return err_set(e, ERR_NOT_FOUND, "container \"%s\" does not exist", id);
 }
 
-int store_open(const char *root, const char *id, bool lock, struct store *ret, struct error *e)
+int store_open_below(int root_dfd, const char *id, struct store *ret, struct error *e)
 {
-	auto_store struct store s = STORE_NONE;
+	struct store s = STORE_NONE;
 
 	s.id = id;
-	s.root_dfd = store_open_root(root, false, e);
-	if (s.root_dfd < 0)
-		return e->sys == ENOENT ? store_refuse_missing(id, e) : -1;
-	s.dfd = openat(s.root_dfd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	s.dfd = openat(root_dfd, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (s.dfd < 0)
-		return errno == ENOENT ? store_refuse_missing(id, e) : err_sys(e, "open %s/%s", root, id);
+		return errno == ENOENT ? store_refuse_missing(id, e) :
+					 err_sys(e, "open the state of container \"%s\"", id);
+	*ret = s;
+	return 0;
+}
+
+int store_open(const char *root, const char *id, bool lock, struct store *ret, struct error *e)
+{
+	autoclose int root_dfd = store_open_root(root, false, e);
+	auto_store struct store s = STORE_NONE;
+
+	if (root_dfd < 0)
+		return e->sys == ENOENT ? store_refuse_missing(id, e) : -1;
+	if (store_open_below(root_dfd, id, &s, e) < 0)
+		return -1;
+	s.root_dfd = fd_steal(&root_dfd);
 	if (lock && store_lock(&s, e) < 0)
 		return -1;
 	if (lock && !store_is_current(&s))
@@ -412,32 +424,34 @@ bool store_relock(struct store *s)
 }
 
 /* Trust: pids are reused. The process must have the start time on record, in this very boot. */
-static int store_open_init(const struct record *r)
+static bool store_init_lives(const struct record *r)
 {
-	autoclose int pidfd = -1;
 	struct proc_stat stat;
 	char boot_id[37];
 	struct error e;
 
-	if (r->pid <= 0 || proc_boot_id(boot_id, &e) < 0 || !str_eq(boot_id, r->boot_id))
-		return -1;
-	pidfd = pidfd_open(r->pid, 0);
-	if (pidfd < 0 || proc_stat_read(r->pid, &stat) < 0 || stat.start != r->pid_start ||
-	    stat.state == 'Z' || stat.state == 'X')
-		return -1;
-	return fd_steal(&pidfd);
+	return r->pid > 0 && proc_boot_id(boot_id, &e) == 0 && str_eq(boot_id, r->boot_id) &&
+	       proc_stat_read(r->pid, &stat) == 0 && stat.start == r->pid_start &&
+	       stat.state != 'Z' && stat.state != 'X';
+}
+
+static int store_open_init(const struct record *r)
+{
+	/* First, so that what is checked is what it refers to. */
+	autoclose int pidfd = r->pid > 0 ? pidfd_open(r->pid, 0) : -1;
+
+	return pidfd >= 0 && store_init_lives(r) ? fd_steal(&pidfd) : -1;
 }
 
 enum status store_status(const struct store *s, const struct record *r, int *ret_pidfd)
 {
-	autoclose int pidfd = store_open_init(r);
-	enum status status = STATUS_STOPPED;
+	int pidfd = ret_pidfd ? store_open_init(r) : -1;
 
-	if (!r->committed)
-		status = store_is_busy(s) ? STATUS_CREATING : STATUS_STOPPED;
-	else if (pidfd >= 0)
-		status = store_can_start(s) ? STATUS_CREATED : STATUS_RUNNING;
 	if (ret_pidfd)
-		*ret_pidfd = fd_steal(&pidfd);
-	return status;
+		*ret_pidfd = pidfd;
+	if (!r->committed)
+		return store_is_busy(s) ? STATUS_CREATING : STATUS_STOPPED;
+	if (ret_pidfd ? pidfd < 0 : !store_init_lives(r))
+		return STATUS_STOPPED;
+	return store_can_start(s) ? STATUS_CREATED : STATUS_RUNNING;
 }

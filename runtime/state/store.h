@@ -32,6 +32,12 @@ int store_claim(const char *root, const char *id, struct store *ret, struct erro
 /* Opens ROOT/ID; with lock, waits for others to be done with it. Not there: ERR_NOT_FOUND. */
 int store_open(const char *root, const char *id, bool lock, struct store *ret, struct error *e);
 
+/* The state root itself. A descriptor; -1 with e->sys ENOENT if it isn't there and need not be made. */
+int store_open_root(const char *root, bool make, struct error *e);
+
+/* Opens ID below an open root, to look at it only. */
+int store_open_below(int root_dfd, const char *id, struct store *ret, struct error *e);
+
 /* Lets others at it again; the directory stays open. */
 void store_unlock(struct store *s);
 

@@ -100,9 +100,10 @@ int proc_stat_read(pid_t pid, struct proc_stat *ret)
 
 int proc_boot_id(char id[37], struct error *e)
 {
-	ssize_t n = fd_read_at(AT_FDCWD, "/proc/sys/kernel/random/boot_id", id, 37);
+	static char known[37]; /* it stays what it is for as long as we can run */
 
-	if (n < 0)
+	if (!known[0] && fd_read_at(AT_FDCWD, "/proc/sys/kernel/random/boot_id", known, 37) < 0)
 		return err_sys(e, "read the boot id");
+	memcpy(id, known, sizeof(known));
 	return 0;
 }
