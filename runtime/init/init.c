@@ -119,9 +119,9 @@ static int init_open_console(struct init *in, struct error *e)
 	return console_bind(in->root.dfd, &in->console, e);
 }
 
-static int init_wait_for_runtime_hooks(struct init *in, struct error *e)
+static int init_wait_for_parent(struct init *in, struct error *e)
 {
-	if (!in->runtime_hooks)
+	if (!in->parent_acts)
 		return 0;
 	if (stage_say(in->stage_fd, STAGE_MOUNTED, e) < 0)
 		return -1;
@@ -246,7 +246,7 @@ static const struct step create_steps[] = {
 	/* Its devpts is there now, and /dev may still be written. */
 	{"console", init_open_console},
 	/* All mounts are there, the host's tree too. */
-	{"runtime-hooks", init_wait_for_runtime_hooks},
+	{"runtime-hooks", init_wait_for_parent},
 	{"container-hooks", init_run_container_hooks},
 	{"enter-root", init_enter_root},
 	/* Needs a /proc that is ours and not yet covered. */

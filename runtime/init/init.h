@@ -28,7 +28,7 @@ struct init {
 	struct seccomp_program seccomp;
 	struct store *store;	/* the parent's; closed at once */
 	bool make_cgroup_ns;	/* after joining */
-	bool runtime_hooks;	/* the parent has hooks to run once the mounts are there */
+	bool parent_acts;	/* hooks and interfaces are its work, once the mounts are there */
 	bool no_new_keyring;
 	unsigned int preserve_fds;
 	unsigned int listen_fds; /* of those preserved, the first, by socket activation */

@@ -3,8 +3,8 @@
  *
  *	parent                                init
  *	  │                                    │  joins cgroups, opens sources, builds the root
- *	  │ ◄──────── STAGE_MOUNTED ────────── │  only with prestart or createRuntime hooks
- *	  │ runs these hooks                   │
+ *	  │ ◄──────── STAGE_MOUNTED ────────── │  only with prestart or createRuntime hooks,
+ *	  │ moves interfaces, runs the hooks   │  or with netDevices
  *	  │ ───────── STAGE_HOOKS_RUN ───────► │
  *	  │                                    │  createContainer hooks, pivot_root, confinement
  *	  │ ◄──────── STAGE_READY ──────────── │

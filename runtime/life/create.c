@@ -20,6 +20,7 @@
 #include "init/stage.h"
 #include "life/life.h"
 #include "life/notify.h"
+#include "ns/netdev.h"
 #include "ns/spawn.h"
 #include "ns/userns.h"
 #include "rootfs/mount.h"
@@ -134,6 +135,8 @@ static int create_run_hooks(const struct plan *p, struct created *c, struct aren
 	const struct oci_hooks *h = &p->config->hooks;
 	const char *state;
 
+	if (!h->prestart.n && !h->create_runtime.n)
+		return 0;
 	/* A hook may ask for the state, and must find the pid there. */
 	if (create_remember_init(c, a, e) < 0)
 		return -1;
@@ -169,13 +172,16 @@ static int create_open_console(const struct plan *p, const struct create_options
 
 /* The parent's side of the stages. */
 static int create_attend(const struct plan *p, const struct create_options *o, struct init *in,
-			 int sock, struct created *c, struct arena *a, struct error *e)
+			 int sock, struct created *c, struct netdevs *netdevs, struct arena *a,
+			 struct error *e)
 {
 	struct error rest;
 	int kind;
 
-	if (in->runtime_hooks) {
-		if (stage_await(sock, STAGE_MOUNTED, e) < 0 || create_run_hooks(p, c, a, e) < 0 ||
+	if (in->parent_acts) {
+		/* Interfaces first: hooks may want to set them up further. */
+		if (stage_await(sock, STAGE_MOUNTED, e) < 0 ||
+		    netdevs_move(p, c->pid, a, netdevs, e) < 0 || create_run_hooks(p, c, a, e) < 0 ||
 		    stage_say(sock, STAGE_HOOKS_RUN, e) < 0)
 			return -1;
 	}
@@ -216,6 +222,7 @@ static int create_spawn(const struct plan *p, const struct create_options *o, st
 			struct created *c, struct arena *a, struct error *e)
 {
 	struct spawn spawn = {.plan = p, .main = init_main, .context = in, .unified_dfd = -1};
+	struct netdevs netdevs = NETDEVS_NONE;
 	int socks[2], result;
 
 	if (!p->cgroup.skipped_reason && cgroup_make(&p->cgroup, &in->cgroup, e) < 0) {
@@ -242,7 +249,11 @@ static int create_spawn(const struct plan *p, const struct create_options *o, st
 	sources_close(p, &in->sources);
 	if (in->console_fd != o->console_fd)
 		fd_close(&in->console_fd);
-	result = c->pid < 0 ? -1 : create_attend(p, o, in, socks[0], c, a, e);
+	result = c->pid < 0 ? -1 : create_attend(p, o, in, socks[0], c, &netdevs, a, e);
+	/* Before init is killed, and the namespace with it. */
+	if (result < 0)
+		netdevs_bring_back(&netdevs);
+	netdevs_close(&netdevs);
 	fd_close(&socks[0]);
 	return result;
 }
@@ -278,7 +289,8 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 		.no_new_keyring = o->no_new_keyring,
 		.preserve_fds = o->preserve_fds,
 		.listen_fds = o->listen_fds,
-		.runtime_hooks = p->config->hooks.prestart.n || p->config->hooks.create_runtime.n,
+		.parent_acts = p->config->hooks.prestart.n || p->config->hooks.create_runtime.n ||
+			       p->n_netdevs,
 	};
 	if (create_open_console(p, o, in, e) < 0)
 		return -1;

@@ -179,6 +179,7 @@ void oci_features_write(struct arena *a, struct buf *b)
 			},
 			.memory_policy = {.modes = words_of(a, oci_memory_modes), .flags = words_of(a, oci_memory_flags)},
 			.mount_extensions = {.idmap = {.enabled = true}},
+			.net_devices = {.enabled = true},
 		},
 	};
 

@@ -85,21 +85,49 @@ static int validate_device(const struct oci_device *d, size_t i, struct error *e
 	return 0;
 }
 
+static const char *net_device_name(const struct oci_net_device *d)
+{
+	return d->name && *d->name ? d->name : d->host_name;
+}
+
+/* "eth%d": the kernel finds a number. It would take no other use of %. */
+static bool is_net_template(const char *name)
+{
+	const char *percent = strchr(name, '%');
+
+	return percent && percent[1] == 'd' && !strchr(percent + 1, '%');
+}
+
+static int validate_net_device(const struct oci_net_device *d, struct error *e)
+{
+	const char *name = net_device_name(d);
+
+	if (!oci_is_ifname(d->host_name) || strchr(d->host_name, '%'))
+		return REFUSE(e, "linux.netDevices: %s is not the name of an interface",
+			      json_show(d->host_name).text);
+	if (!oci_is_ifname(name) || (strchr(name, '%') && !is_net_template(name)))
+		return REFUSE(e, "linux.netDevices[%s].name: %s is not the name of an interface",
+			      json_show(d->host_name).text, json_show(name).text);
+	return 0;
+}
+
 static int validate_net_devices(const struct oci_config *c, struct error *e)
 {
 	const struct oci_net_device *d;
-	size_t i;
+	size_t i, j;
 
 	for (i = 0; i < c->linux_.net_devices.n; i++) {
 		d = &c->linux_.net_devices.v[i];
 		if (!oci_namespace_find(c, OCI_NS_NETWORK))
 			return REFUSE(e, "linux.netDevices: needs a network namespace");
-		if (!oci_is_ifname(d->host_name))
-			return REFUSE(e, "linux.netDevices: %s is not the name of an interface",
-				      json_show(d->host_name).text);
-		if (d->name && !oci_is_ifname(d->name))
-			return REFUSE(e, "linux.netDevices[%s].name: %s is not the name of an interface",
-				      json_show(d->host_name).text, json_show(d->name).text);
+		if (validate_net_device(d, e) < 0)
+			return -1;
+		for (j = 0; j < i; j++)
+			if (str_eq(net_device_name(d), net_device_name(d - 1 - j)) &&
+			    !strchr(net_device_name(d), '%'))
+				return REFUSE(e, "linux.netDevices[%s].name: %s is there twice",
+					      json_show(d->host_name).text,
+					      json_show(net_device_name(d)).text);
 	}
 	return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "json/json.h"
 #include "oci/names.h"
 #include "sys/sys.h"
 
@@ -27,7 +28,6 @@ static int plan_refuse_unsupported(const struct oci_config *c, struct error *e)
 		bool used;
 	} fields[] = {
 		{"linux.intelRdt", c->linux_.intel_rdt.set},
-		{"linux.netDevices", c->linux_.net_devices.n > 0},
 	};
 	size_t i;
 
@@ -172,6 +172,30 @@ static void plan_devices(const struct oci_config *c, struct arena *a, struct pla
 	}
 }
 
+static int plan_netdevs(const struct oci_config *c, struct arena *a, struct plan *p, struct error *e)
+{
+	size_t i;
+
+	p->n_netdevs = c->linux_.net_devices.n;
+	if (!p->n_netdevs)
+		return 0;
+	if (p->rootless)
+		return err_set(e, ERR_HOST,
+			       "linux.netDevices: an ordinary user has no interfaces to give away");
+	p->netdevs = arena_array(a, p->n_netdevs, struct netdev_plan);
+	for (i = 0; i < p->n_netdevs; i++) {
+		const struct oci_net_device *d = &c->linux_.net_devices.v[i];
+
+		p->netdevs[i] = (struct netdev_plan){
+			.field = arena_printf(a, "linux.netDevices[%s]",
+					      json_show(d->host_name).text),
+			.host_name = d->host_name,
+			.name = d->name && *d->name ? d->name : d->host_name,
+		};
+	}
+	return 0;
+}
+
 static int plan_confinement(const struct oci_config *c, const struct host_facts *facts,
 			    struct arena *a, struct plan *p, struct error *e)
 {
@@ -211,6 +235,8 @@ int plan_make(const struct oci_config *c, const char *id, const char *bundle,
 	if (plan_mounts(c, a, &p, e) < 0)
 		return -1;
 	plan_devices(c, a, &p);
+	if (plan_netdevs(c, a, &p, e) < 0)
+		return -1;
 	if (cgroup_plan_make(c, id, &facts->cgroup, p.rootless, a, &p.cgroup, e) < 0)
 		return -1;
 	if (plan_confinement(c, facts, a, &p, e) < 0)

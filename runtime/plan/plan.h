@@ -48,6 +48,13 @@ struct device_plan {
 	uint32_t uid, gid;
 };
 
+/* An interface of the host that the container gets. */
+struct netdev_plan {
+	const char *field; /* for errors */
+	const char *host_name;
+	const char *name; /* inside; the kernel chooses the number for a %d */
+};
+
 struct plan {
 	const struct oci_config *config;
 	const char *id;
@@ -67,6 +74,8 @@ struct plan {
 	struct mount_plan *mounts;
 	size_t n_devices;
 	struct device_plan *devices;
+	size_t n_netdevs;
+	struct netdev_plan *netdevs;
 	struct cgroup_plan cgroup;
 	struct cap_sets caps;
 	struct rlimit_plans rlimits;

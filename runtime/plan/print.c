@@ -157,6 +157,8 @@ void plan_print(const struct plan *p, struct buf *b)
 		print_mount(&p->mounts[i], b);
 	for (i = 0; i < p->n_devices; i++)
 		print_device(&p->devices[i], b);
+	for (i = 0; i < p->n_netdevs; i++)
+		buf_printf(b, "interface %s as %s\n", p->netdevs[i].host_name, p->netdevs[i].name);
 	print_cgroup(&p->cgroup, b);
 	print_security(p, b);
 }

@@ -12,21 +12,6 @@ _refused() {
 	like "$err" "$2"
 }
 
-network_devices_are_moved_or_refused() {
-	bundle 'sh("ls /sys/class/net")' '.linux.netDevices = {"sbxt-net0": {name: "inside"}}'
-	# The caller has a network namespace of its own, so that the machine's is not touched.
-	# shellcheck disable=SC2016
-	run unshare --net sh -c 'ip link add sbxt-net0 type dummy 2>/dev/null; "$@"' sh \
-		"$SBXRUN" --root "$T/state" run -b "$B" "$ID"
-	if [ "$rc" = 0 ]; then
-		is "$out" $'inside\nlo'
-	else
-		rc_is 1
-		is "$out" ''
-		like "$err" 'linux\.netDevices'
-	fi
-}
-
 a_memory_policy_is_applied_or_refused() {
 	_refused '.linux.memoryPolicy = {mode: "MPOL_INTERLEAVE", nodes: "0"}' 'linux\.memoryPolicy' && return
 	run_in_box 'grep -c interleave /proc/self/numa_maps' '.linux.memoryPolicy = {mode: "MPOL_INTERLEAVE", nodes: "0"}'

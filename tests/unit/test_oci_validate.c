@@ -369,6 +369,12 @@ TEST(net_devices)
 		{"\"netDevices\":{\"\":{}}", "linux.netDevices: \"\" is not the name of an interface"},
 		{"\"netDevices\":{\"0123456789abcdef\":{}}", "linux.netDevices: \"0123456789abcdef\" is not the name of an interface"},
 		{"\"netDevices\":{\"eth0\":{\"name\":\"a/b\"}}", "linux.netDevices[\"eth0\"].name: \"a/b\" is not the name of an interface"},
+		{"\"netDevices\":{\"eth0\":{\"name\":\"a%s\"}}", "linux.netDevices[\"eth0\"].name: \"a%s\" is not the name of an interface"},
+		{"\"netDevices\":{\"eth0\":{\"name\":\"%d%d\"}}", "linux.netDevices[\"eth0\"].name: \"%d%d\" is not the name of an interface"},
+		{"\"netDevices\":{\"eth%d\":{}}", "linux.netDevices: \"eth%d\" is not the name of an interface"},
+		{"\"netDevices\":{\"a\":{\"name\":\"x\"},\"b\":{\"name\":\"y\"},\"c\":{\"name\":\"x\"}}", "linux.netDevices[\"c\"].name: \"x\" is there twice"},
+		{"\"netDevices\":{\"a\":{\"name\":\"b\"},\"b\":{\"name\":\"a\"}}", NULL},
+		{"\"netDevices\":{\"a\":{\"name\":\"x%d\"},\"b\":{\"name\":\"x%d\"}}", NULL},
 		{"\"netDevices\":{\"..\":{}}", "linux.netDevices: \"..\" is not the name of an interface"},
 	};
 	static const struct judged bare[] = {

@@ -109,6 +109,25 @@ TEST(docker_bundle_on_cgroup_v1) { compare("docker", "v1", false, true); }
 TEST(docker_bundle_on_cgroup_v2) { compare("docker", "v2", true, true); }
 TEST(rootless_bundle_without_cgroups) { compare("rootless", "rootless", true, false); }
 
+TEST(an_ordinary_user_has_no_interfaces_to_give_away)
+{
+	struct host_facts facts = made_up_host(true, false);
+	struct arena a = {0};
+	struct oci_config c = {0};
+	struct error e = {0};
+	struct plan p;
+	size_t len;
+	char *text = read_file("spec/bundles/rootless/config.json", &a, &len);
+
+	CHECK(text && oci_config_read("config.json", text, len, &a, &c, &e) == 0);
+	c.linux_.net_devices.n = 1;
+	c.linux_.net_devices.v = arena_new(&a, struct oci_net_device);
+	c.linux_.net_devices.v[0].host_name = (char[]){"eth0"};
+	CHECK(plan_make(&c, "example", "/bundle", &facts, &a, &p, &e) < 0);
+	CHECK_STR(e.text, "linux.netDevices: an ordinary user has no interfaces to give away");
+	arena_free(&a);
+}
+
 int main(void)
 {
 	return unit_main();
