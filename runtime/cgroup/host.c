@@ -3,9 +3,9 @@
  * runtime's own process.
  *
  * /proc/self/cgroup names the hierarchies (and so the controllers, apart from other words in a
- * mount's options); /proc/self/mountinfo says where they are. A mount that another one covers is
- * seen by its superblock and left out. cgroup v2 at its usual place is recognised without reading
- * mountinfo, which is long on hosts with many mounts.
+ * mount's options). Where they are mounted is looked for at the usual places first, and checked
+ * there; /proc/self/mountinfo, which is long on hosts with many mounts, is read only if one is
+ * elsewhere. A mount that another one covers is seen by its superblock and left out.
  */
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "cgroup/cgroup.h"
+#include "sys/statmount.h"
 
 #define USUAL_MOUNT "/sys/fs/cgroup"
 #define PROC_MAX (16u << 20)
@@ -203,24 +204,6 @@ static void v2_controllers_read(struct cgroup_hierarchy *h, struct arena *a)
 		h->v2_controllers = arena_strdup(a, text);
 }
 
-static void hierarchy_add(const struct mount_line *m, char *controllers, char *own, struct arena *a,
-			  struct cgroup_host *host)
-{
-	struct cgroup_hierarchy *h;
-
-	if (host->n == CGROUP_MAX)
-		return;
-	h = &host->v[host->n++];
-	h->controllers = controllers;
-	h->mount = m->mount;
-	h->root = m->root;
-	h->own = own;
-	h->unified = m->unified;
-	h->base = base_find(h, a);
-	if (h->unified)
-		v2_controllers_read(h, a);
-}
-
 static enum cgroup_mode mode_of(const struct cgroup_host *host)
 {
 	bool v1 = false, v2 = false;
@@ -235,19 +218,8 @@ static enum cgroup_mode mode_of(const struct cgroup_host *host)
 
 static int mounts_read(struct arena *a, struct mount_lines *ret, struct error *e)
 {
-	char usual[] = USUAL_MOUNT;
-	char *text, *line;
+	char *text = proc_read("/proc/self/mountinfo", a, e), *line;
 
-	if (superblock_is(usual, true)) {
-		ret->v = arena_grow(a, ret->v, &ret->cap, 1, sizeof(*ret->v));
-		ret->v[0] = (struct mount_line){.root = arena_strdup(a, "/"),
-						.mount = arena_strdup(a, usual),
-						.options = arena_strdup(a, ""),
-						.unified = true};
-		ret->n = 1;
-		return 0;
-	}
-	text = proc_read("/proc/self/mountinfo", a, e);
 	if (!text)
 		return -1;
 	while ((line = strsep(&text, "\n")))
@@ -255,32 +227,127 @@ static int mounts_read(struct arena *a, struct mount_lines *ret, struct error *e
 	return 0;
 }
 
-int cgroup_host_probe(struct arena *a, struct cgroup_host *ret_host, struct error *e)
-{
-	struct cgroup_host host = {.v = arena_array(a, CGROUP_MAX, struct cgroup_hierarchy)};
-	struct mount_lines mounts = {0};
-	char *text, *line;
+/* A line of /proc/self/cgroup: "4:cpu,cpuacct:/own". */
+struct group_line {
+	char *controllers; /* empty: the unified tree */
+	char *own;
+	struct mount_line mount; /* its mount is NULL where there is none */
+};
 
-	if (mounts_read(a, &mounts, e) < 0)
-		return err_wrap(e, "cgroup");
-	text = proc_read("/proc/self/cgroup", a, e);
+struct group_lines {
+	size_t n;
+	struct group_line v[CGROUP_MAX];
+};
+
+static int groups_read(struct arena *a, struct group_lines *ret, struct error *e)
+{
+	char *text = proc_read("/proc/self/cgroup", a, e), *line;
+
+	ret->n = 0;
 	if (!text)
-		return err_wrap(e, "cgroup");
-	/* The kernel lists the unified tree ("0::/path") last, which is the order that plans have.
-	 */
-	while ((line = strsep(&text, "\n"))) {
+		return -1;
+	/* The kernel lists the unified tree ("0::/path") last, which is the order that plans have. */
+	while ((line = strsep(&text, "\n")) && ret->n < CGROUP_MAX) {
 		char *controllers = strchr(line, ':');
 		char *own = controllers ? strchr(controllers + 1, ':') : NULL;
-		const struct mount_line *m;
 
 		if (!own)
 			continue;
 		*controllers++ = '\0';
 		*own++ = '\0';
-		m = mount_find(&mounts, controllers);
-		if (m)
-			hierarchy_add(m, controllers, own, a, &host);
+		ret->v[ret->n++] = (struct group_line){.controllers = controllers, .own = own};
 	}
+	return 0;
+}
+
+/* /sys/fs/cgroup/cpu,cpuacct; systemd for name=systemd; the unified tree: beside them, or alone. */
+static char *usual_place(const char *controllers, bool alone, struct arena *a)
+{
+	const char *name = str_after(controllers, "name=");
+
+	if (alone)
+		return arena_strdup(a, USUAL_MOUNT);
+	return arena_printf(a, USUAL_MOUNT "/%s", !*controllers ? "unified" : name ? name : controllers);
+}
+
+/* Is the whole of this hierarchy there, and not another one? */
+static bool place_is(const char *place, const char *controllers)
+{
+	bool unified = *controllers == '\0';
+	struct statmount_facts m;
+
+	return statmount_at(place, &m) && str_eq(m.root, "/") &&
+	       m.magic == (unified ? CGROUP2_SUPER_MAGIC : CGROUP_SUPER_MAGIC) &&
+	       (unified || list_has(m.options, controllers, strcspn(controllers, ",")));
+}
+
+/* false: one of v1 is not there, or none at all is. A unified tree beside v1 ones counts at this
+ * place only: the kernel lists it whether it is mounted or not. */
+static bool groups_find_usual(struct group_lines *g, struct arena *a)
+{
+	bool alone = superblock_is(USUAL_MOUNT, true), found = false;
+	size_t i;
+
+	for (i = 0; i < g->n; i++) {
+		struct group_line *l = &g->v[i];
+		bool unified = *l->controllers == '\0';
+		char *place;
+
+		if (alone && !unified)
+			continue;
+		place = usual_place(l->controllers, alone, a);
+		if (alone || place_is(place, l->controllers))
+			l->mount = (struct mount_line){.root = arena_strdup(a, "/"),
+						       .mount = place,
+						       .unified = unified};
+		else if (!unified)
+			return false;
+		found = found || l->mount.mount;
+	}
+	return found;
+}
+
+static int groups_find_anywhere(struct group_lines *g, struct arena *a, struct error *e)
+{
+	struct mount_lines mounts = {0};
+	size_t i;
+
+	if (mounts_read(a, &mounts, e) < 0)
+		return -1;
+	for (i = 0; i < g->n; i++) {
+		const struct mount_line *m = mount_find(&mounts, g->v[i].controllers);
+
+		g->v[i].mount = m ? *m : (struct mount_line){0};
+	}
+	return 0;
+}
+
+static void hierarchy_add(const struct group_line *l, struct arena *a, struct cgroup_host *host)
+{
+	struct cgroup_hierarchy *h = &host->v[host->n++];
+
+	h->controllers = l->controllers;
+	h->mount = l->mount.mount;
+	h->root = l->mount.root;
+	h->own = l->own;
+	h->unified = l->mount.unified;
+	h->base = base_find(h, a);
+	if (h->unified)
+		v2_controllers_read(h, a);
+}
+
+int cgroup_host_probe(struct arena *a, struct cgroup_host *ret_host, struct error *e)
+{
+	struct cgroup_host host = {.v = arena_array(a, CGROUP_MAX, struct cgroup_hierarchy)};
+	struct group_lines groups;
+	size_t i;
+
+	if (groups_read(a, &groups, e) < 0 ||
+	    (!groups_find_usual(&groups, a) && groups_find_anywhere(&groups, a, e) < 0))
+		return err_wrap(e, "cgroup");
+	for (i = 0; i < groups.n; i++)
+		if (groups.v[i].mount.mount)
+			hierarchy_add(&groups.v[i], a, &host);
 	host.mode = mode_of(&host);
 	*ret_host = host;
 	return 0;

@@ -137,4 +137,39 @@ the_cgroup_namespace_hides_the_path() {
 	is "$out" "/$P/$ID"
 }
 
+# The pids hierarchy (v2: the tree) is moved to a place of our own and, if there is a SECOND, another one stands in its place; then
+# CMD.
+_moved() {
+	local from=${CGROUP_MOUNTS[pids]:-${CGROUP_MOUNTS[unified]}} second=$1
+	shift
+	mkdir -p "$T/elsewhere"
+	# shellcheck disable=SC2016
+	unshare -m --propagation private sh -ec 'mount --move "$1" "$2"; [ -z "$3" ] || mount --bind "$3" "$1"; shift 3; exec "$@"' \
+		moved "$from" "$T/elsewhere" "$second" "$@"
+}
+
+a_hierarchy_is_found_wherever_it_is_mounted() {
+	local second
+	for second in '' "${CGROUP_MOUNTS[freezer]:-/proc}"; do
+		bundle
+		_moved "$second" "$SBXRUN" --root "$T/state" create -b "$B" "$ID"
+		file_has "$(cgroup_dir pids)/cgroup.procs" "^$(pid_of "$ID")$"
+		like "$(jq -r '.cgroups[].mount' "$T/state/$ID/state.json")" "$T/elsewhere"
+		_moved "$second" "$SBXRUN" --root "$T/state" delete -f "$ID"
+		[ ! -e "$(cgroup_dir pids)" ] || fail 'its cgroup is still there'
+	done
+}
+
+# What a host with thousands of mounts would have to wait for. From Linux 6.11 on the kernel is asked for single mounts.
+the_table_of_all_mounts_is_not_read() {
+	local kernel
+	needs strace
+	IFS=. read -ra kernel <<<"$(uname -r)"
+	bundle
+	strace -o "$T/trace" "$SBXRUN" --root "$T/state" create -b "$B" "$ID"
+	file_has "$T/trace" 'proc/self/cgroup'
+	[ "$VIEW" = v2 ] || [ "${kernel[0]}" -gt 6 ] || [ "${kernel[1]}" -ge 11 ] || return 0
+	! grep mountinfo "$T/trace" || fail 'it is read'
+}
+
 run_tests

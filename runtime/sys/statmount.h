@@ -1,0 +1,14 @@
+/* What is mounted at a path, asked of the kernel for this one mount: mountinfo lists them all. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct statmount_facts {
+	uint64_t magic;	     /* of the file system */
+	char root[256];	     /* the part of it that is shown: "/" is all */
+	char options[512];   /* of the superblock, with commas */
+};
+
+/* false: the kernel can't tell (before Linux 6.11), nothing is there, or it is too long. */
+bool statmount_at(const char *path, struct statmount_facts *ret);
