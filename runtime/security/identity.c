@@ -108,7 +108,9 @@ int identity_set_rlimits(const struct rlimit_plans *limits, struct error *e)
 
 int identity_set_personality(const struct personality_plan *p, struct error *e)
 {
-	if (p->set && personality(p->persona) < 0)
+	/* Without one in the config it is the plain one, not the caller's: that may switch off address
+	 * randomisation, or make everything readable executable. */
+	if (personality(p->set ? p->persona : PER_LINUX) < 0)
 		return err_sys(e, "linux.personality");
 	return 0;
 }

@@ -38,6 +38,7 @@ int identity_raise_rlimits(const struct rlimit_plans *limits, struct error *e);
 /* The limits themselves, as the last thing before execve: our own work must not run into them. */
 int identity_set_rlimits(const struct rlimit_plans *limits, struct error *e);
 
+/* The config's, or the plain one: never the caller's. */
 int identity_set_personality(const struct personality_plan *p, struct error *e);
 
 /* proc_dfd: a procfs from proc_open() that shows this process. */

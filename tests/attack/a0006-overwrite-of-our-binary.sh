@@ -4,6 +4,7 @@
 # test's own directory. Escape: that copy changes.
 # shellcheck disable=SC2119
 . "${0%/*}/../lib/test.sh"
+. "${0%/*}/../lib/attack.sh"
 . "${0%/*}/../lib/caps.sh"
 
 # Waits for a process that is not busybox, opens its binary, and tries everything before and after /a/go appears.
@@ -37,12 +38,21 @@ while [ ! -e /a/go ]; do sleep 0.05; done
 : >/a/over
 sleep 100'
 
-the_binary_of_a_joining_container_can_not_be_written() {
-	local attacker pid BOX_CODE=$ATTACKER before
+_use_a_copy() {
 	cp "$SBXRUN" runtime
 	chmod 755 runtime
 	SBXRUN=$T/runtime
-	before=$(md5sum <runtime; stat -c %a runtime)
+	BEFORE=$(md5sum <runtime; stat -c %a runtime)
+}
+
+# [WHEN]
+_unchanged() {
+	[ "$(md5sum <runtime; stat -c %a runtime)" = "$BEFORE" ] || escaped "the runtime's file was changed${1:+ $1}"
+}
+
+the_binary_of_a_joining_container_can_not_be_written() {
+	local attacker pid BOX_CODE=$ATTACKER
+	_use_a_copy
 	mkdir a
 	chmod 777 a
 	# shellcheck disable=SC2016
@@ -54,23 +64,20 @@ the_binary_of_a_joining_container_can_not_be_written() {
 	bundle 'sh("sleep 100")' "ns(\"pid\"; \"/proc/$pid/ns/pid\")"
 	sbx create -b "$B" "$ID"
 	wait_until 20 test -e a/opened
-	is "$(md5sum <runtime; stat -c %a runtime)" "$before" 'while it ran'
+	_unchanged 'while it ran'
 	sbx start "$ID"
 	: >a/go
 	wait_until 20 test -e a/over
-	is "$(md5sum <runtime; stat -c %a runtime)" "$before" 'after it had gone on'
+	_unchanged 'after it had gone on'
 	echo "found: $(cat a/found)"
 	sbx delete -f "$ID"
 	sbx delete -f "$attacker"
-	is "$(md5sum <runtime; stat -c %a runtime)" "$before" 'in the end'
+	_unchanged 'in the end'
 }
 
 the_binary_of_an_exec_can_not_be_written() {
-	local BOX_CODE=$ATTACKER before
-	cp "$SBXRUN" runtime
-	chmod 755 runtime
-	SBXRUN=$T/runtime
-	before=$(md5sum <runtime; stat -c %a runtime)
+	local BOX_CODE=$ATTACKER
+	_use_a_copy
 	mkdir a
 	# shellcheck disable=SC2016
 	bundle 'sh($code)' "$(all_caps)" 'mount({destination: "/a", source: ($T + "/a"), options: ["bind"]})' writable \
@@ -85,24 +92,20 @@ the_binary_of_an_exec_can_not_be_written() {
 	: >a/go
 	[ ! -e a/found ] || wait_until 20 test -e a/over
 	sbx delete -f "$ID"
-	is "$(md5sum <runtime; stat -c %a runtime)" "$before"
+	_unchanged
 }
 
 the_binary_can_not_be_written_by_a_container_that_is_the_runtime() {
 	# The image's program is the runtime itself: what it runs from must be as closed as before.
-	local before
-	cp "$SBXRUN" runtime
-	chmod 755 runtime
-	SBXRUN=$T/runtime
-	before=$(md5sum <runtime; stat -c %a runtime)
+	_use_a_copy
 	bundle 'args(["/proc/self/exe", "--version"])' "$(all_caps)"
-	run sbx run -b "$B" "$ID"
-	is "$(md5sum <runtime; stat -c %a runtime)" "$before"
+	attack
+	_unchanged
 	bundle 'args(["/script"])' "$(all_caps)"
 	printf '#!/proc/self/exe\n' >"$B/rootfs/script"
 	chmod 755 "$B/rootfs/script"
-	run sbx run -b "$B" "$ID"
-	is "$(md5sum <runtime; stat -c %a runtime)" "$before"
+	attack
+	_unchanged
 }
 
 run_tests

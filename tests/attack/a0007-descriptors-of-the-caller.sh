@@ -2,6 +2,7 @@
 # The caller (an engine, a shell) has descriptors open: files, directories, sockets of the host. Escape: the program has one of them,
 # or one of the runtime's own.
 . "${0%/*}/../lib/test.sh"
+. "${0%/*}/../lib/attack.sh"
 
 the_program_has_stdio_and_nothing_else() {
 	mkdir outside
@@ -11,8 +12,8 @@ the_program_has_stdio_and_nothing_else() {
 	# shellcheck disable=SC2094
 	run sbx run -b "$B" "$ID" 3<outside 4<outside/file 5>>outside/file 9<> <(:) 200</
 	rc_is 0
-	is "$out" $'0\n1\n2'
-	is "$(<outside/file)" secret
+	[ "$out" = $'0\n1\n2' ] || escaped "it has the descriptors ${out//$'\n'/ }"
+	holds outside/file secret
 }
 
 a_detached_program_has_stdio_and_nothing_else() {
@@ -23,7 +24,7 @@ a_detached_program_has_stdio_and_nothing_else() {
 	pid=$(pid_of "$ID")
 	wait_until 5 grep -q sleep "/proc/$pid/cmdline"
 	for fd in "/proc/$pid/fd"/*; do
-		like "${fd##*/}" '^[012]$' "$(readlink "$fd")"
+		[[ ${fd##*/} =~ ^[012]$ ]] || escaped "it has $(readlink "$fd")"
 	done
 }
 
@@ -34,7 +35,7 @@ a_created_container_waits_without_a_directory_of_the_host() {
 	sbx create -b "$B" "$ID" 3</ 7</etc
 	pid=$(pid_of "$ID")
 	for fd in "/proc/$pid/fd"/*; do
-		[ ! -d "$fd" ] || fail "descriptor ${fd##*/} is $(readlink "$fd")"
+		[ ! -d "$fd" ] || escaped "descriptor ${fd##*/} is $(readlink "$fd")"
 	done
 	is "$(stat -Lc %d:%i "/proc/$pid/root")" "$(stat -c %d:%i "$B/rootfs")" 'its root'
 	is "$(stat -Lc %d:%i "/proc/$pid/cwd")" "$(stat -c %d:%i "$B/rootfs")" 'its working directory'
@@ -48,14 +49,14 @@ a_neighbour_in_the_pid_namespace_can_not_look_into_a_created_container() {
 	run_in_box 'for p in /proc/[0-9]*; do
 			[ ${p#/proc/} = $$ ] || for l in $p/fd/* $p/root $p/cwd $p/exe; do readlink $l || ls -d $l/. || cat $l; done 2>/dev/null
 		done; echo end' "ns(\"pid\"; \"/proc/$pid/ns/pid\")" 'caps(["CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH", "CAP_KILL"])'
-	is "$out" end
+	[ "$out" = end ] || escaped "it saw $out"
 }
 
 the_hosts_environment_does_not_reach_the_program() {
 	bundle 'sh("env; tr \"\\\\0\" \"\\\\n\" </proc/1/environ")'
 	run env SECRET_OF_HOST=canary "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
 	rc_is 0
-	unlike "$out" canary
+	hides "$out" canary
 }
 
 run_tests

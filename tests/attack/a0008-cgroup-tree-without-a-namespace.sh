@@ -3,6 +3,7 @@
 # inside with every capability but CAP_SYS_ADMIN. Escape: a file or directory of the cgroup tree can be changed, or the host's tree
 # is seen.
 . "${0%/*}/../lib/test.sh"
+. "${0%/*}/../lib/attack.sh"
 . "${0%/*}/../lib/caps.sh"
 
 _rw='(.mounts[] | select(.type == "cgroup")).options = ["nosuid", "noexec", "nodev", "rw"]'
@@ -20,19 +21,58 @@ done 2>/dev/null
 cat /sys/fs/cgroup/*/release_agent /sys/fs/cgroup/release_agent 2>/dev/null
 echo end'
 
+_nothing_got() {
+	[ "$rc" != 0 ] || [ "$out" = end ] || escaped "it ${out//$'\n'/, }"
+}
+
 the_tree_can_neither_be_written_nor_seen_beyond_the_container() {
-	run_in_box "$ATTACK" 'without_ns("cgroup")' "$_rw" "$(all_caps SYS_ADMIN)"
-	is "$out" end
+	bundle "sh($(jq -n --arg c "$ATTACK" '$c'))" 'without_ns("cgroup")' "$_rw" "$(all_caps SYS_ADMIN)"
+	attack
+	_nothing_got
+}
+
+# Starts a process in a cgroup namespace whose root is $P/$P-ns in every hierarchy, and sets HOLDER to its pid. Never the host's own
+# namespace: a runtime that falls for this writes to whatever is at the root.
+_hold_a_namespace() {
+	local dir level file join=''
+	for dir in $(printf '%s\n' "${CGROUP_MOUNTS[@]}" | sort -u); do
+		for level in "$P" "$P/$P-ns"; do
+			[ -d "$dir/$level" ] || mkdir "$dir/$level"
+			for file in cpuset.cpus cpuset.mems; do
+				[ ! -e "$dir/${level%/*}/$file" ] || [ "${CGROUP_MOUNTS[cpuset]:-}" != "$dir" ] ||
+					cat "$dir/$level/../$file" >"$dir/$level/$file"
+			done
+		done
+		join+="echo 0 >$dir/$P/$P-ns/cgroup.procs; "
+	done
+	sh -c "$join exec unshare -C sleep 1000" &
+	HOLDER=$!
+	wait_until 10 grep -q sleep "/proc/$HOLDER/comm"
+	isnt "$(readlink "/proc/$HOLDER/ns/cgroup")" "$(readlink /proc/self/ns/cgroup)"
+	is "$(grep -v "^0::/$" "/proc/$HOLDER/cgroup" | cut -d: -f3 | sort -u)" "/$P/$P-ns"
+}
+
+_let_it_go() {
+	local dir
+	kill "$HOLDER"
+	wait "$HOLDER" || :
+	for dir in $(printf '%s\n' "${CGROUP_MOUNTS[@]}" | sort -u); do
+		find "$dir/$P/$P-ns" -depth -type d -exec rmdir {} +
+	done
 }
 
 a_joined_namespace_is_not_private_either() {
-	run_in_box "$ATTACK" "ns(\"cgroup\"; \"/proc/$$/ns/cgroup\")" "$_rw" "$(all_caps SYS_ADMIN)"
-	[ "$rc" != 0 ] || is "$out" end
+	_hold_a_namespace
+	bundle "sh($(jq -n --arg c "$ATTACK" '$c'))" "ns(\"cgroup\"; \"/proc/$HOLDER/ns/cgroup\")" "$_rw" "$(all_caps SYS_ADMIN)"
+	attack
+	_let_it_go
+	_nothing_got
 }
 
 with_a_read_only_mount_and_a_namespace_nothing_can_be_written() {
-	run_in_box "$ATTACK" "$(all_caps SYS_ADMIN)"
-	is "$out" end
+	bundle "sh($(jq -n --arg c "$ATTACK" '$c'))" "$(all_caps SYS_ADMIN)"
+	attack
+	_nothing_got
 }
 
 run_tests

@@ -293,10 +293,15 @@ static int set_personality(void)
 
 	NEED(identity_set_personality(&p, &err) == 0);
 	NEED(personality(0xffffffff) == PER_LINUX32);
+	/* None in the config: the plain one, whatever the caller had. */
+	NEED(personality(PER_LINUX32 | ADDR_NO_RANDOMIZE | READ_IMPLIES_EXEC) >= 0);
+	p.set = false;
+	NEED(identity_set_personality(&p, &err) == 0);
+	NEED(personality(0xffffffff) == PER_LINUX);
 	return 0;
 }
 
-TEST(the_personality_is_set)
+TEST(the_personality_is_set_or_the_plain_one)
 {
 	CHECK_INT(in_child(set_personality), 0);
 }

@@ -1,0 +1,74 @@
+#!/bin/bash
+# Imitates CVE-2018-16359 (a call that was forgotten in the filter: renameat), the ways around a filter by the numbers of another
+# architecture (i386, x32), and the ways into CVE-2022-0185 (fsconfig in a user namespace), CVE-2022-0492 (mounting cgroup v1), and of
+# io_uring, bpf, userfaultfd and exotic sockets. Escape: a call that the profile denies is carried out.
+. "${0%/*}/../lib/test.sh"
+. "${0%/*}/../lib/attack.sh"
+. "${0%/*}/../lib/caps.sh"
+
+# _denied NAMES: a filter that denies these with an errno that nothing else gives.
+_denied() {
+	echo ".linux.seccomp = {defaultAction: \"SCMP_ACT_ALLOW\", architectures: [\"SCMP_ARCH_X86_64\"${2:-}],
+		syscalls: [{names: [$1], action: \"SCMP_ACT_ERRNO\", errnoRet: 122}]}"
+}
+
+all_ways_of_renaming_can_be_denied() {
+	bundle 'sh("/attacker calls renameat; mv /from /to; ls /to")' writable "$(_denied '"rename", "renameat", "renameat2"')"
+	with_attacker
+	: >"$B/rootfs/from"
+	attack
+	[ -e "$B/rootfs/from" ] || escaped 'it was renamed'
+}
+
+# The profile names one architecture: the others are closed, with whatever end the program comes to.
+another_architectures_numbers_are_closed() {
+	local abi
+	[ "$(uname -m)" = x86_64 ] || skip 'needs an x86-64 machine'
+	for abi in i386 x32; do
+		bundle writable "$(_denied '"mkdir", "mkdirat"')"
+		jq --arg abi "mkdir-$abi" '.process.args = ["/attacker", "calls", $abi]' "$B/config.json" >new && mv new "$B/config.json"
+		with_attacker
+		attack
+		[ ! -e "$B/rootfs/made-by-$abi" ] || escaped "mkdir by the numbers of $abi"
+	done
+}
+
+# Named architectures get the same rules by their own numbers.
+named_architectures_are_filtered_too() {
+	[ "$(uname -m)" = x86_64 ] || skip 'needs an x86-64 machine'
+	bundle 'sh("/attacker calls mkdir; /attacker calls mkdir-i386; /attacker calls mkdir-x32; true")' writable \
+		"$(_denied '"mkdir", "mkdirat"' ', "SCMP_ARCH_X86", "SCMP_ARCH_X32"')"
+	with_attacker
+	attack
+	[ -z "$(find "$B/rootfs" -maxdepth 1 -name 'made-by-*')" ] || escaped "${out//$'\n'/, }"
+}
+
+# docker's profile, with docker's capabilities: what is at the bottom of most kernel holes.
+the_engines_profile_closes_what_it_says() {
+	local profile=$TESTS_DIR/../spec/bundles/docker/config.json
+	bundle 'sh("for c in userns mntns fsopen mount bpf perf userfaultfd add_key handle kexec module; do /attacker calls $c; done")' \
+		".linux.seccomp = $(jq -c .linux.seccomp "$profile")" '.process.noNewPrivileges = true' \
+		'caps(["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_KILL", "CAP_SETGID", "CAP_SETUID", "CAP_NET_RAW", "CAP_MKNOD"])'
+	with_attacker
+	attack
+	hides "$out" ' OK'
+	[ "$(wc -l <<<"$out")" = 11 ] || fail "$out"
+}
+
+# An unknown name in a rule that denies must not leave the rest of the rule out.
+an_unknown_name_does_not_open_the_others() {
+	bundle 'sh("/attacker calls mkdir; true")' writable "$(_denied '"no_such_call", "mkdir", "mkdirat"')"
+	with_attacker
+	attack
+	[ ! -e "$B/rootfs/made-by-mkdir" ] || escaped 'mkdir was not denied'
+}
+
+the_filter_holds_for_exec_and_for_children() {
+	bundle 'sh("sleep 100")' writable "$(_denied '"mkdir", "mkdirat"')"
+	with_attacker
+	sbx run -d -b "$B" "$ID"
+	run sbx exec "$ID" /bin/sh -c '(/attacker calls mkdir); mkdir /made-by-mkdir; true'
+	[ ! -e "$B/rootfs/made-by-mkdir" ] || escaped "$out"
+}
+
+run_tests

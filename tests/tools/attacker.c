@@ -1,0 +1,325 @@
+/*
+ * What attacks need and a shell can't do. Statically linked, so that it runs in any image.
+ *
+ *	attacker swap A B [C D]…	exchange A with B, over and over, until killed
+ *	attacker ioctl REQUEST		ioctl(0, REQUEST) with all 64 bits; prints the error
+ *	attacker calls NAME…		prints "NAME ERROR" for each system call of the table below
+ *	attacker domain			prints the domain name of the uts namespace, without /proc
+ *	attacker persona		prints the execution domain
+ *	attacker abstract NAME		connects to an abstract unix socket; prints the error
+ *	attacker reopen DEV INO		lies in wait for the file DEV:INO as somebody's program or descriptor,
+ *					holds it, and tries to get it for writing until /end is there
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+static const char *error_name(long result)
+{
+	return result >= 0 ? "OK" : strerrorname_np(errno);
+}
+
+__attribute__((noreturn)) static void swap(char **pairs, int n)
+{
+	int i;
+
+	for (;;)
+		for (i = 0; i + 1 < n; i += 2)
+			renameat2(AT_FDCWD, pairs[i], AT_FDCWD, pairs[i + 1], RENAME_EXCHANGE);
+}
+
+/* ---- calls ---- */
+
+static long call_mkdir(void)
+{
+	return mkdir("/made-by-mkdir", 0755);
+}
+
+/* The same by the numbers of other architectures: i386's 39 and x32's 0x40000053. */
+static long call_mkdir_i386(void)
+{
+#ifdef __x86_64__
+	static char path[] = "/made-by-i386";
+	long result = 39;
+	/* int 0x80 takes 32-bit pointers: the path must lie low. */
+	char *low = (char *)syscall(SYS_mmap, 0x10000000, 4096, 3, 0x22 | 0x100000, -1, 0);
+	if (low == (char *)-1)
+		return -1;
+	memcpy(low, path, sizeof(path));
+	__asm__ volatile("int $0x80" : "+a"(result) : "b"(low), "c"(0755) : "memory", "r8", "r9", "r10", "r11");
+	if (result >= 0)
+		return 0;
+	errno = (int)-result;
+	return -1;
+#else
+	errno = ENOSYS;
+	return -1;
+#endif
+}
+
+static long call_mkdir_x32(void)
+{
+#ifdef __x86_64__
+	return syscall(0x40000000 + 83, "/made-by-x32", 0755);
+#else
+	errno = ENOSYS;
+	return -1;
+#endif
+}
+
+static long call_renameat(void)
+{
+	return renameat(AT_FDCWD, "/from", AT_FDCWD, "/to");
+}
+
+static long call_userns(void)
+{
+	return unshare(CLONE_NEWUSER);
+}
+
+static long call_mntns(void)
+{
+	return unshare(CLONE_NEWNS);
+}
+
+static long call_clone3(void)
+{
+	return syscall(SYS_clone3, NULL, 0);
+}
+
+static long call_fsopen(void)
+{
+	return syscall(SYS_fsopen, "tmpfs", 0);
+}
+
+static long call_mount(void)
+{
+	return mount("tmpfs", "/", "tmpfs", 0, NULL);
+}
+
+static long call_io_uring(void)
+{
+	char params[256] = {0};
+
+	return syscall(SYS_io_uring_setup, 1, params);
+}
+
+static long call_bpf(void)
+{
+	return syscall(SYS_bpf, 0, NULL, 0);
+}
+
+static long call_userfaultfd(void)
+{
+	return syscall(SYS_userfaultfd, 0);
+}
+
+static long call_perf(void)
+{
+	return syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0);
+}
+
+static long call_add_key(void)
+{
+	return syscall(SYS_add_key, "user", "attack", "x", 1, -3 /* session keyring */);
+}
+
+static long call_vsock(void)
+{
+	return socket(AF_VSOCK, SOCK_STREAM, 0);
+}
+
+static long call_handle(void)
+{
+	return syscall(SYS_open_by_handle_at, -1, NULL, 0);
+}
+
+static long call_kexec(void)
+{
+	return syscall(SYS_kexec_load, 0, 0, NULL, 0);
+}
+
+static long call_module(void)
+{
+	return syscall(SYS_init_module, NULL, 0, NULL);
+}
+
+static const struct {
+	const char *name;
+	long (*call)(void);
+} calls[] = {
+	{"mkdir", call_mkdir},		 {"mkdir-i386", call_mkdir_i386}, {"mkdir-x32", call_mkdir_x32},
+	{"renameat", call_renameat},	 {"userns", call_userns},	  {"mntns", call_mntns},
+	{"clone3", call_clone3},	 {"fsopen", call_fsopen},	  {"mount", call_mount},
+	{"io_uring", call_io_uring},	 {"bpf", call_bpf},		  {"userfaultfd", call_userfaultfd},
+	{"perf", call_perf},		 {"add_key", call_add_key},	  {"vsock", call_vsock},
+	{"handle", call_handle},	 {"kexec", call_kexec},		  {"module", call_module},
+};
+
+static int make_calls(char **names, int n)
+{
+	size_t k;
+	int i;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < ARRAY_SIZE(calls); k++)
+			if (strcmp(calls[k].name, names[i]) == 0) {
+				/* One by one, for the filter may kill. */
+				printf("%s ", names[i]);
+				fflush(stdout);
+				puts(error_name(calls[k].call()));
+				fflush(stdout);
+			}
+	return 0;
+}
+
+/* ---- reopen ---- */
+
+static struct stat want;
+static int held[64];
+static size_t n_held;
+
+/* Through any descriptor on the mount: take the read-only flag off, bind it, open it anew. */
+static void try_to_write(int fd)
+{
+	struct mount_attr attr = {.attr_clr = MOUNT_ATTR_RDONLY};
+	static const int flags[] = {O_WRONLY, O_RDWR, O_WRONLY | O_APPEND, O_WRONLY | O_TRUNC};
+	char path[64];
+	size_t i;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH, &attr, sizeof(attr));
+	mount(NULL, path, NULL, MS_REMOUNT | MS_BIND, NULL);
+	for (i = 0; i < ARRAY_SIZE(flags); i++) {
+		int w = open(path, flags[i] & ~O_TRUNC);
+
+		if (w >= 0 && write(w, "attack", 6) == 6) {
+			puts("GOT it for writing");
+			fflush(stdout);
+		}
+		if (w >= 0)
+			close(w);
+	}
+	if (fchmod(fd, 0777) == 0 || truncate(path, 0) == 0) {
+		puts("GOT it changed");
+		fflush(stdout);
+	}
+}
+
+static void hold(const char *path)
+{
+	struct stat st;
+	int fd;
+
+	if (stat(path, &st) < 0 || st.st_ino != want.st_ino || st.st_dev != want.st_dev)
+		return;
+	fd = open(path, n_held % 2 ? O_PATH : O_RDONLY);
+	if (fd < 0)
+		return;
+	try_to_write(fd);
+	if (n_held < ARRAY_SIZE(held))
+		held[n_held++] = fd;
+	else
+		close(fd);
+}
+
+static void look_at(const char *pid)
+{
+	char path[600];
+	struct dirent *d;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%s/exe", pid);
+	hold(path);
+	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
+	dir = opendir(path);
+	while (dir && (d = readdir(dir)) != NULL) {
+		snprintf(path, sizeof(path), "/proc/%s/fd/%s", pid, d->d_name);
+		hold(path);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static int reopen(const char *dev, const char *ino)
+{
+	unsigned long looks = 0;
+	struct dirent *d;
+	size_t i;
+	DIR *proc = opendir("/proc");
+
+	want.st_dev = strtoul(dev, NULL, 10);
+	want.st_ino = strtoul(ino, NULL, 10);
+	if (!proc)
+		return 1;
+	puts("waiting");
+	fflush(stdout);
+	while (access("/end", F_OK) < 0) {
+		rewinddir(proc);
+		while ((d = readdir(proc)) != NULL)
+			if (d->d_name[0] > '0' && d->d_name[0] <= '9' && strcmp(d->d_name, "1") != 0) {
+				looks++;
+				look_at(d->d_name);
+			}
+		if (looks % 64 == 0)
+			for (i = 0; i < n_held; i++)
+				try_to_write(held[i]);
+	}
+	for (i = 0; i < n_held; i++)
+		try_to_write(held[i]);
+	printf("looked %lu held %zu\nend\n", looks, n_held);
+	return 0;
+}
+
+/* ---- the rest ---- */
+
+static int abstract(const char *name)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	strncpy(a.sun_path + 1, name, sizeof(a.sun_path) - 2);
+	puts(error_name(connect(fd, (struct sockaddr *)&a,
+				(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name)))));
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *verb = argc > 1 ? argv[1] : "";
+	char name[256] = "";
+
+	if (strcmp(verb, "swap") == 0)
+		swap(argv + 2, argc - 2);
+	if (strcmp(verb, "calls") == 0)
+		return make_calls(argv + 2, argc - 2);
+	if (strcmp(verb, "ioctl") == 0 && argc > 2)
+		return puts(error_name(syscall(SYS_ioctl, 0, strtoull(argv[2], NULL, 0), ""))) < 0;
+	if (strcmp(verb, "domain") == 0)
+		return getdomainname(name, sizeof(name)), puts(name) < 0;
+	if (strcmp(verb, "persona") == 0)
+		return printf("%x\n", (unsigned int)personality(0xffffffff)) < 0;
+	if (strcmp(verb, "abstract") == 0 && argc > 2)
+		return abstract(argv[2]);
+	if (strcmp(verb, "reopen") == 0 && argc > 3)
+		return reopen(argv[2], argv[3]);
+	return 2;
+}
