@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "base/str.h"
+#include "oci/oci.h"
 #include "plan/cgroup_build.h"
 
 #define PATH_FIELD "linux.cgroupsPath"
@@ -233,32 +235,41 @@ static void v2_want(struct cgroup_build *b)
 	}
 }
 
-static bool has_own_cgroup_namespace(const struct oci_linux *l)
+static bool has_own_cgroup_namespace(const struct oci_config *c)
+{
+	const struct oci_namespace *ns = oci_namespace_find(c, OCI_NS_CGROUP);
+
+	return ns && !ns->path;
+}
+
+/* Its maps are not the config's: nobody knows here who is who. */
+static bool joins_user_namespace(const struct oci_config *c)
+{
+	const struct oci_namespace *ns = oci_namespace_find(c, OCI_NS_USER);
+
+	return ns && ns->path;
+}
+
+static bool strings_have(const struct strings *list, const char *word)
 {
 	size_t i;
 
-	for (i = 0; i < l->namespaces.n; i++)
-		if (l->namespaces.v[i].type == OCI_NS_CGROUP)
-			return !l->namespaces.v[i].path || !*l->namespaces.v[i].path;
+	for (i = 0; i < list->n; i++)
+		if (str_eq(list->v[i], word))
+			return true;
 	return false;
 }
 
-static bool has_writable_cgroup_mount(const struct oci_config *c)
+static bool has_writable_cgroup_mount(const struct oci_config *c, struct arena *a)
 {
-	size_t i, j;
+	size_t i;
 
 	for (i = 0; i < c->mounts.n; i++) {
 		const struct oci_mount *m = &c->mounts.v[i];
-		bool ro = false;
 
-		if (!m->type || (!str_eq(m->type, "cgroup") && !str_eq(m->type, "cgroup2")))
-			continue;
-		for (j = 0; j < m->options.n; j++)
-			if (str_eq(m->options.v[j], "ro"))
-				ro = true;
-			else if (str_eq(m->options.v[j], "rw"))
-				ro = false;
-		if (!ro)
+		if (m->type && (str_eq(m->type, "cgroup") || str_eq(m->type, "cgroup2")) &&
+		    str_eq(path_clean(a, m->destination), "/sys/fs/cgroup") &&
+		    !strings_have(&m->options, "ro"))
 			return true;
 	}
 	return false;
@@ -288,7 +299,8 @@ static bool id_on_host(const struct oci_id_maps *maps, uint32_t id, uint32_t *re
 static void ownership(struct cgroup_build *b, const struct oci_config *c, bool rootless)
 {
 	b->p->chown = b->host->mode == CGROUP_V2 && !rootless && c->process.set &&
-		      has_own_cgroup_namespace(&c->linux_) && has_writable_cgroup_mount(c) &&
+		      has_own_cgroup_namespace(c) && !joins_user_namespace(c) &&
+		      has_writable_cgroup_mount(c, b->a) &&
 		      id_on_host(&c->linux_.uid_mappings, c->process.user.uid, &b->p->owner_uid);
 }
 

@@ -203,3 +203,23 @@ int plan_mount(const struct oci_mount *m, size_t index, const char *bundle, stru
 	*ret = p;
 	return 0;
 }
+
+void plan_mount_label(struct mount_plan *m, const char *label, struct arena *a)
+{
+	static const char *const labelled_by_policy[] = {"proc", "sysfs", "mqueue"};
+	struct mount_param *params;
+	size_t i;
+
+	if (m->kind != MOUNT_FS)
+		return;
+	for (i = 0; i < ARRAY_SIZE(labelled_by_policy); i++)
+		if (str_eq(m->type, labelled_by_policy[i]))
+			return;
+	for (i = 0; i < m->n_params; i++)
+		if (str_ends(m->params[i].key, "context"))
+			return;
+	params = arena_array(a, m->n_params + 1, struct mount_param);
+	memcpy(params, m->params, m->n_params * sizeof(*params));
+	params[m->n_params++] = (struct mount_param){"context", label};
+	m->params = params;
+}

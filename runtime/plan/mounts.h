@@ -40,6 +40,10 @@ struct mount_plan {
 	struct mount_param *params;
 };
 
+/* linux.mountLabel: SELinux's context of a new filesystem, unless its options have one or its files have
+ * labels of the policy. */
+void plan_mount_label(struct mount_plan *m, const char *label, struct arena *a);
+
 /* bundle is absolute. Notes are sentences for the log. */
 int plan_mount(const struct oci_mount *m, size_t index, const char *bundle, struct arena *a,
 	       struct mount_plan *ret, struct strings *notes, struct error *e);

@@ -201,13 +201,14 @@ static int plan_confinement(const struct oci_config *c, const struct host_facts 
 {
 	bool own_userns = p->owns_userns || plan_join(p, OCI_NS_USER);
 	const struct cap_host *caps = own_userns ? &facts->caps_userns : &facts->caps;
+	size_t i;
 
 	if (plan_personality(&c->linux_.personality, &p->personality, e) < 0 ||
 	    plan_memory_policy(&c->linux_.memory_policy, &p->memory_policy, e) < 0)
 		return -1;
 	plan_lsm(c, &facts->lsm, a, &p->lsm, &p->warnings);
-	if (p->lsm.mount_label)
-		return err_set(e, ERR_CONFIG, "linux.mountLabel: not supported by this version of sbxrun");
+	for (i = 0; p->lsm.mount_label && i < p->n_mounts; i++)
+		plan_mount_label(&p->mounts[i], p->lsm.mount_label, a);
 	if (!c->process.set)
 		return 0;
 	if (plan_caps(&c->process.capabilities, caps, a, &p->caps, &p->warnings, e) < 0 ||

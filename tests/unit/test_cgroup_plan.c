@@ -461,7 +461,7 @@ TEST(rootless_with_delegation_stays_below_it)
 
 TEST(container_owns_its_cgroup_only_as_the_spec_says)
 {
-	struct oci_namespace ns[] = {{OCI_NS_CGROUP, NULL}};
+	struct oci_namespace ns[] = {{OCI_NS_CGROUP, NULL}, {OCI_NS_USER, S("/proc/1/ns/user")}};
 	char *ro[] = {S("ro")};
 	struct oci_mount m[] = {{.destination = S("/sys/fs/cgroup"), .type = S("cgroup")}};
 	struct oci_id_map map[] = {{0, 100000, 65536}};
@@ -482,6 +482,17 @@ TEST(container_owns_its_cgroup_only_as_the_spec_says)
 	CHECK_INT(cgroup_plan_make(&c, "x", &host_v2, false, &arena, &p, &err), 0);
 	CHECK(!p.chown);
 	m[0].options.n = 0;
+	m[0].destination = S("/other");
+	CHECK_INT(cgroup_plan_make(&c, "x", &host_v2, false, &arena, &p, &err), 0);
+	CHECK(!p.chown);
+	m[0].destination = S("/sys/fs//cgroup/");
+	/* A joined user namespace: its ids are unknown. */
+	c.linux_.namespaces.n = 2;
+	CHECK_INT(cgroup_plan_make(&c, "x", &host_v2, false, &arena, &p, &err), 0);
+	CHECK(!p.chown);
+	c.linux_.namespaces.n = 1;
+	CHECK_INT(cgroup_plan_make(&c, "x", &host_v2, false, &arena, &p, &err), 0);
+	CHECK(p.chown);
 	ns[0].path = S("/proc/1/ns/cgroup");
 	CHECK_INT(cgroup_plan_make(&c, "x", &host_v2, false, &arena, &p, &err), 0);
 	CHECK(!p.chown);

@@ -109,6 +109,39 @@ TEST(docker_bundle_on_cgroup_v1) { compare("docker", "v1", false, true); }
 TEST(docker_bundle_on_cgroup_v2) { compare("docker", "v2", true, true); }
 TEST(rootless_bundle_without_cgroups) { compare("rootless", "rootless", true, false); }
 
+TEST(a_mount_label_goes_to_filesystems_that_policy_does_not_label)
+{
+	struct host_facts facts = made_up_host(true, true);
+	struct arena a = {0};
+	struct buf b = buf_new(&a, 1 << 20);
+	struct oci_config c = {0};
+	struct error e = {0};
+	struct plan p;
+	size_t len, labels = 0;
+	const char *at;
+	char *text = read_file("spec/bundles/default/config.json", &a, &len);
+
+	facts.lsm.selinux = true;
+	CHECK(text && oci_config_read("config.json", text, len, &a, &c, &e) == 0);
+	c.linux_.mount_label = (char[]){"system_u:object_r:container_file_t:s0:c1,c2"};
+	CHECK(plan_make(&c, "example", "/bundle", &facts, &a, &p, &e) == 0);
+	plan_print(&p, &b);
+	for (at = b.data; (at = strstr(at, " context=system_u:object_r:container_file_t:s0:c1,c2")); at++)
+		labels++;
+	/* /dev, /dev/pts, /dev/shm; not /proc, /sys, /dev/mqueue and the cgroups. */
+	CHECK_INT(labels, 3);
+	/* One of the config's own stays. */
+	c.mounts.v[1].options.v[0] = (char[]){"rootcontext=x"};
+	CHECK(plan_make(&c, "example", "/bundle", &facts, &a, &p, &e) == 0);
+	CHECK_STR(p.mounts[1].params[0].key, "rootcontext");
+	CHECK_INT(p.mounts[1].n_params, 3);
+	/* Without SELinux there is nothing to label. */
+	facts.lsm.selinux = false;
+	CHECK(plan_make(&c, "example", "/bundle", &facts, &a, &p, &e) == 0);
+	CHECK_INT(p.warnings.n, 1);
+	arena_free(&a);
+}
+
 TEST(an_ordinary_user_has_no_interfaces_to_give_away)
 {
 	struct host_facts facts = made_up_host(true, false);
