@@ -16,6 +16,7 @@
 
 #define PATH_FIELD "linux.cgroupsPath"
 #define PATH_LONGEST 2048
+#define NAME_LONGEST 255
 #define EMPTY_PLAN                                                                                 \
 	{                                                                                          \
 		.devices_dir = CGROUP_NO_DIR, .cpuset_dir = CGROUP_NO_DIR, .v2_need = "",          \
@@ -125,8 +126,9 @@ static int component_check(const char *s, size_t len, struct error *e)
 
 	if (len == 2 && s[0] == '.' && s[1] == '.')
 		return err_set(e, ERR_CONFIG, PATH_FIELD ": \"..\" is not allowed in it");
-	if (len > 255)
-		return err_set(e, ERR_CONFIG, PATH_FIELD ": a name in it is longer than 255 bytes");
+	if (len > NAME_LONGEST)
+		return err_set(e, ERR_CONFIG, PATH_FIELD ": a name in it is longer than %d bytes",
+			       NAME_LONGEST);
 	for (i = 0; i < len; i++)
 		if ((unsigned char)s[i] < 0x20 || s[i] == 0x7f)
 			return err_set(e, ERR_CONFIG, PATH_FIELD ": control character in it");
@@ -141,10 +143,19 @@ static bool is_systemd_form(const char *s)
 	return colon && strchr(colon + 1, ':') && !strchr(s, '/');
 }
 
+/* One directory, not one below a parent that comes and goes with it: each costs a mkdir and a rmdir
+ * in every hierarchy. */
+static const char *path_by_default(const char *id, struct arena *a)
+{
+	bool fits = strlen(CGROUP_PARENT) + strlen(id) <= NAME_LONGEST;
+
+	return arena_printf(a, CGROUP_PARENT "%c%s", fits ? '-' : '/', id);
+}
+
 int cgroup_plan_path(const char *cgroups_path, const char *id, struct arena *a, char **ret_path,
 		     struct error *e)
 {
-	const char *s = cgroups_path && *cgroups_path ? cgroups_path : id;
+	const char *s = cgroups_path && *cgroups_path ? cgroups_path : path_by_default(id, a);
 	char *path, *end;
 	size_t len;
 

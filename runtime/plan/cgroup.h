@@ -7,7 +7,7 @@
  * one before the unified one. "v1", "hybrid" and "v2" differ only in which hierarchies exist.
  *
  * Paths: `linux.cgroupsPath` absolute is taken below each mount point; relative is below /sbxrun;
- * absent is /sbxrun/ID. The systemd form `slice:prefix:name` is refused by this (cgroupfs) driver.
+ * absent is /sbxrun-ID. The systemd form `slice:prefix:name` is refused by this (cgroupfs) driver.
  */
 #pragma once
 
@@ -44,7 +44,7 @@ struct cgroup_host {
 /* What stands in the state record: enough to kill, freeze and remove without the config. */
 struct cgroup_dir {
 	char *mount; /* "/sys/fs/cgroup/cpu" */
-	char *path;  /* "/sbxrun/ID", below mount */
+	char *path;  /* "/sbxrun-ID", below mount */
 	char *made;  /* topmost directory that may be ours: path itself or a parent of it */
 	bool unified;
 	bool freezer; /* has the v1 freezer */
@@ -92,7 +92,7 @@ struct cgroup_devices {
 
 struct cgroup_plan {
 	const char *skipped_reason; /* not NULL: no cgroups at all, and why; all else is empty */
-	const char *path;	    /* "/sbxrun/ID" */
+	const char *path;	    /* "/sbxrun-ID" */
 	struct cgroup_dirs dirs;    /* one leaf a hierarchy, unified last */
 	const char *v2_need;	    /* "+hugetlb": controllers that the writes need; "" for none */
 	const char *v2_want;	    /* those that are there besides, for statistics */

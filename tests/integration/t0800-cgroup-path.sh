@@ -34,7 +34,7 @@ a_created_container_is_there_before_it_starts() {
 	is "$PATHS" "/$P/$ID"
 }
 
-a_relative_and_an_absent_path_are_below_a_place_of_ours() {
+a_relative_path_is_below_a_place_of_ours_and_an_absent_one_has_our_name() {
 	local PATHS
 	bundle 'sh("sleep 100")' '.linux.cgroupsPath = "some/" + $ID'
 	sbx run -d -b "$B" "$ID"
@@ -43,7 +43,16 @@ a_relative_and_an_absent_path_are_below_a_place_of_ours() {
 	bundle 'sh("sleep 100")' 'del(.linux.cgroupsPath)'
 	sbx run -d -b "$B" "$ID"
 	_paths_of "$ID"
-	like "$PATHS" "^/[^/]+.*/$ID$"
+	like "$PATHS" "^/(.*/)?sbxrun-$ID$"
+}
+
+the_longest_id_has_a_default_path_too() {
+	local id
+	bundle 'sh("sleep 100")' 'del(.linux.cgroupsPath)'
+	printf -v id "$P-%0$((254 - ${#P}))d" 0
+	sbx run -d -b "$B" "$id"
+	is "$(status_of "$id")" running
+	sbx delete -f "$id"
 }
 
 slashes_and_dots_are_cleaned() {

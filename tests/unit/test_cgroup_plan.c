@@ -61,8 +61,16 @@ static const char *path_of(const char *path, const char *id)
 
 TEST(path_absolute_relative_absent)
 {
-	CHECK_STR(path_of(NULL, "id"), "/sbxrun/id");
-	CHECK_STR(path_of("", "id"), "/sbxrun/id");
+	char longest[256];
+
+	memset(longest, 'x', 255);
+	longest[255] = '\0';
+	CHECK_STR(path_of(NULL, "id"), "/sbxrun-id");
+	CHECK_STR(path_of("", "id"), "/sbxrun-id");
+	/* a name has at most 255 bytes: together with "sbxrun-" the id, or below it */
+	CHECK_STR(path_of(NULL, longest), arena_printf(&arena, "/sbxrun/%s", longest));
+	CHECK_STR(path_of(NULL, longest + 7), arena_printf(&arena, "/sbxrun-%s", longest + 7));
+	CHECK_STR(path_of(NULL, longest + 6), arena_printf(&arena, "/sbxrun/%s", longest + 6));
 	CHECK_STR(path_of("a/b", "id"), "/sbxrun/a/b");
 	CHECK_STR(path_of("/docker/abc", "id"), "/docker/abc");
 	CHECK_STR(path_of("//docker/./abc//", "id"), "/docker/abc");
@@ -395,10 +403,14 @@ TEST(directories_of_each_hierarchy)
 	CHECK(!p.skipped_reason);
 	CHECK_INT(p.dirs.n, 7);
 	CHECK_STR(p.dirs.v[0].mount, "/c/pids");
-	CHECK_STR(p.dirs.v[0].path, "/sbxrun/x1");
-	CHECK_STR(p.dirs.v[0].made, "/sbxrun");
+	CHECK_STR(p.dirs.v[0].path, "/sbxrun-x1");
+	CHECK_STR(p.dirs.v[0].made, "/sbxrun-x1");
 	CHECK(p.dirs.v[1].freezer && !p.dirs.v[0].freezer);
 	CHECK(p.dirs.v[6].unified && !p.dirs.v[5].unified);
+	c.linux_.cgroups_path = S("some/x1");
+	CHECK_INT(cgroup_plan_make(&c, "x1", &host_hybrid, false, &arena, &p, &err), 0);
+	CHECK_STR(p.dirs.v[0].path, "/sbxrun/some/x1");
+	CHECK_STR(p.dirs.v[0].made, "/sbxrun");
 	c.linux_.cgroups_path = S("/docker/x1");
 	CHECK_INT(cgroup_plan_make(&c, "x1", &host_v2, false, &arena, &p, &err), 0);
 	CHECK_STR(p.dirs.v[0].made, "/docker/x1");
@@ -449,8 +461,8 @@ TEST(rootless_with_delegation_stays_below_it)
 	h[0].base = S("/user/u1");
 	CHECK_INT(cgroup_plan_make(&c, "x", &host, true, &arena, &p, &err), 0);
 	CHECK(!p.skipped_reason);
-	CHECK_STR(p.dirs.v[0].path, "/user/u1/sbxrun/x");
-	CHECK_STR(p.dirs.v[0].made, "/user/u1/sbxrun");
+	CHECK_STR(p.dirs.v[0].path, "/user/u1/sbxrun-x");
+	CHECK_STR(p.dirs.v[0].made, "/user/u1/sbxrun-x");
 	c.linux_.cgroups_path = S("/user/u1/here");
 	CHECK_INT(cgroup_plan_make(&c, "x", &host, true, &arena, &p, &err), 0);
 	CHECK_STR(p.dirs.v[0].path, "/user/u1/here");
