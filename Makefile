@@ -106,6 +106,9 @@ torture: ## the long forms: every crash point
 	@$(MAKE) --no-print-directory all
 	@tests/crash/torture.sh
 
+fuzz: ## the fuzzers, until each has FUZZ_RUNS (10000000) executions; can be stopped and called again
+	@tests/fuzz/long
+
 sanitize: ## build and run the unit tests under ASan and UBSan
 	@$(MAKE) --no-print-directory B=build-asan OPT="-O1 -g" unit \
 		SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
@@ -122,4 +125,4 @@ clean: ## remove what was built
 help: ## print this
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-.PHONY: all unit run install uninstall deps check bench torture sanitize lint format clean help
+.PHONY: all unit run install uninstall deps check bench torture fuzz sanitize lint format clean help

@@ -74,16 +74,12 @@ int proc_write(int proc_dfd, const char *path, const char *text)
 	return n >= 0 && (size_t)n == len ? 0 : -1;
 }
 
-int proc_stat_read(pid_t pid, struct proc_stat *ret)
+int proc_stat_parse(const char *text, struct proc_stat *ret)
 {
-	char path[64], text[1024];
 	unsigned long long start;
 	const char *p;
 	char state;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (fd_read_at(AT_FDCWD, path, text, sizeof(text)) < 0)
-		return -1;
 	/* The second field is the command in brackets, which may itself hold brackets and spaces. */
 	p = strrchr(text, ')');
 	if (!p || sscanf(p + 1,
@@ -96,6 +92,16 @@ int proc_stat_read(pid_t pid, struct proc_stat *ret)
 	ret->state = state;
 	ret->start = start;
 	return 0;
+}
+
+int proc_stat_read(pid_t pid, struct proc_stat *ret)
+{
+	char path[64], text[1024];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (fd_read_at(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return -1;
+	return proc_stat_parse(text, ret);
 }
 
 int proc_boot_id(char id[37], struct error *e)

@@ -28,6 +28,8 @@ struct proc_stat {
 
 /* Reads /proc/PID/stat. -1 with errno (ENOENT or ESRCH: no such process). */
 int proc_stat_read(pid_t pid, struct proc_stat *ret);
+/* The same of its text. Trust: the command's name in it is anything. -1 with EINVAL. */
+int proc_stat_parse(const char *text, struct proc_stat *ret);
 
 /* The kernel's boot id (36 characters and a NUL). */
 int proc_boot_id(char id[37], struct error *e);

@@ -1,0 +1,45 @@
+# shellcheck shell=bash
+# What the three scripts of the fuzzers share.
+fuzz_here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+fuzz_top=${fuzz_here%/tests/fuzz}
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+
+# Prints the seeds of target $1, a directory a line; $2 is where they may be made.
+fuzz_seeds() {
+	echo "$fuzz_here/seeds/$1"
+	[ "$1" != config ] || { fuzz_config_seeds "$2" && echo "$2"; }
+}
+
+# A config of its own for each part of the complete one: fuzzers do best with small inputs.
+fuzz_config_seeds() {
+	local part n=0
+	mkdir -p "$1"
+	# jq rounds large numbers up, out of range.
+	jq -c 'walk(if type == "number" and . > 9e18 then 9e18 else . end) |
+		{ociVersion, root: {path: "r"}, process: {cwd: "/", args: ["x"]},
+		 linux: {namespaces: [.linux.namespaces[] | {type}],
+			uidMappings: .linux.uidMappings, gidMappings: .linux.gidMappings}} as $base |
+		(del(.linux) | to_entries[] | $base + {(.key): .value}),
+		(.linux | del(.resources, .seccomp) | to_entries[] | . as $e | $base | .linux[$e.key] = $e.value),
+		(.linux.resources | to_entries[] | . as $e | $base | .linux.resources[$e.key] = $e.value),
+		(.linux.seccomp as $s | $base | .linux.seccomp = $s | .linux.seccomp.syscalls |= .[:2])
+	' "$fuzz_top/spec/bundles/everything/config.json" | while read -r part; do
+		n=$((n + 1))
+		echo "$part" >"$1/part-$n"
+	done
+}
+
+# Writes the words that our documents and command lines know to $1, as a dictionary: every string in the tables that has no
+# space in it.
+fuzz_dictionary() {
+	cat "$fuzz_top"/runtime/{oci,cli,state}/*.c | grep -o '"[A-Za-z0-9_.+:=-]\{2,40\}"' | sort -u >"$1"
+}
+
+# The longest input of target $1: a config needs room.
+fuzz_longest() {
+	[ "$1" = config ] && echo 2048 || echo 512
+}
+
+# The arguments that every call of a fuzzer gets. A unit that takes a minute is a hang also on a busy machine.
+# shellcheck disable=SC2034
+fuzz_options=(-timeout=60 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0)
