@@ -46,7 +46,7 @@ LIBS ?= -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -lm
 SRC    := $(wildcard runtime/*/*.c)
 OBJ    := $(SRC:%.c=$(B)/%.o)
 LIBOBJ := $(filter-out $(B)/runtime/cli/main.o,$(OBJ))
-UNIT_SHARED := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
+UNIT_SHARED := $(patsubst %.c,$(B)/%.o,$(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c)))
 UNIT   := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
 MAN    := $(patsubst runtime/man/%.md,$(B)/man/%,$(wildcard runtime/man/*.md))
 
@@ -75,7 +75,9 @@ $(B)/man/%: runtime/man/%.md
 
 unit: $(UNIT) ## build the unit tests
 
--include $(OBJ:.o=.d) $(UNIT:=.d)
+.SECONDARY: $(UNIT_SHARED)
+
+-include $(OBJ:.o=.d) $(UNIT_SHARED:.o=.d) $(UNIT:=.d)
 
 # ---- for people ----
 

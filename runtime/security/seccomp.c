@@ -1,10 +1,10 @@
 /*
  * A profile becomes tables of numbers, one an architecture, for the compiler. Names and numbers are
- * libseccomp's. Trust: the profile comes from outside.
+ * those of security/syscalls.h; libseccomp is asked for names that are missing there.
+ * Trust: the profile comes from outside.
  */
 #include "security/seccomp.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "plan/security.h"
 #include "security/seccomp_compile.h"
+#include "security/syscalls.h"
 
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
@@ -76,61 +77,33 @@ static int action_value(const char *field, enum oci_seccomp_action action,
 
 /* Architectures */
 
-/* What the specification names. libseccomp knows them in small letters, without the prefix. */
-static const char *const arch_names[] = {
-	"X86",	 "X86_64",   "X32",	    "ARM",  "AARCH64", "MIPS",	  "MIPS64",  "MIPS64N32",
-	"MIPSEL", "MIPSEL64", "MIPSEL64N32", "PPC",  "PPC64",	"PPC64LE", "S390",    "S390X",
-	"PARISC", "PARISC64", "RISCV64",     "M68K", "SH",	"SHEB",	  "LOONGARCH64",
-};
-
-static bool arch_is_named(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(arch_names); i++)
-		if (str_eq(arch_names[i], name))
-			return true;
-	return false;
-}
-
-/* The token of an architecture, or 0 when libseccomp knows none. */
-static uint32_t arch_token(const char *name)
-{
-	char small[16];
-	size_t i;
-
-	for (i = 0; i < sizeof(small) - 1 && name[i]; i++)
-		small[i] = (char)tolower((unsigned char)name[i]);
-	small[i] = '\0';
-	return seccomp_arch_resolve_name(small);
-}
-
 /* No kernel runs programs of the other byte order. */
-static bool arch_can_run(uint32_t token)
+static bool arch_can_run(const struct syscall_arch *a)
 {
-	return token && !((token ^ seccomp_arch_native()) & __AUDIT_ARCH_LE);
+	return !((a->token ^ syscall_arch_native()->token) & __AUDIT_ARCH_LE);
 }
 
-static void build_add_table(struct build *b, uint32_t token)
+static void build_add_table(struct build *b, const struct syscall_arch *arch)
 {
 	size_t i;
 
 	for (i = 0; i < b->table_count; i++)
-		if (b->tables[i].token == token)
+		if (b->tables[i].arch == arch)
 			return;
-	if (b->table_count < TABLES_MAX) /* there are fewer tokens than that */
-		b->tables[b->table_count++].token = token;
+	if (b->table_count < TABLES_MAX) /* there are fewer architectures than that */
+		b->tables[b->table_count++].arch = arch;
 }
 
 static int build_add_arch(struct build *b, size_t i, struct error *e)
 {
 	const char *given = b->c->architectures.v[i], *name = str_after(given, "SCMP_ARCH_");
+	const struct syscall_arch *arch = name ? syscall_arch_find(name) : NULL;
 
-	if (!name || !arch_is_named(name))
+	if (!arch)
 		return err_set(e, ERR_CONFIG, "linux.seccomp.architectures[%zu]: unknown value \"%s\"",
 			       i, given);
-	if (arch_can_run(arch_token(name)))
-		build_add_table(b, arch_token(name));
+	if (arch_can_run(arch))
+		build_add_table(b, arch);
 	else
 		plan_note(b->notes,
 			  arena_printf(b->arena,
@@ -145,50 +118,11 @@ static int build_add_archs(struct build *b, struct error *e)
 {
 	size_t i;
 
-	build_add_table(b, seccomp_arch_native());
+	build_add_table(b, syscall_arch_native());
 	for (i = 0; i < b->c->architectures.n; i++)
 		if (build_add_arch(b, i, e) < 0)
 			return -1;
 	return 0;
-}
-
-/* Calls that some architectures also reach through one number with a selector before the arguments,
- * which then lie in memory where no filter sees them; selectors are those of linux/net.h and
- * linux/ipc.h. Of these architectures only i386 runs on the hosts we support. Asked for a number of
- * its own, libseccomp gives none there, so it is written here. */
-
-/* clang-format off */
-static const struct member {
-	const char *name;
-	const char *through;
-	uint64_t selector;
-	int i386; /* -1: none of its own */
-} members[] = {
-	{"socket", "socketcall", 1, 359}, {"bind", "socketcall", 2, 361},
-	{"connect", "socketcall", 3, 362}, {"listen", "socketcall", 4, 363},
-	{"accept", "socketcall", 5, -1}, {"getsockname", "socketcall", 6, 367},
-	{"getpeername", "socketcall", 7, 368}, {"socketpair", "socketcall", 8, 360},
-	{"send", "socketcall", 9, -1}, {"recv", "socketcall", 10, -1},
-	{"sendto", "socketcall", 11, 369}, {"recvfrom", "socketcall", 12, 371},
-	{"shutdown", "socketcall", 13, 373}, {"setsockopt", "socketcall", 14, 366},
-	{"getsockopt", "socketcall", 15, 365}, {"sendmsg", "socketcall", 16, 370},
-	{"recvmsg", "socketcall", 17, 372}, {"accept4", "socketcall", 18, 364},
-	{"recvmmsg", "socketcall", 19, 337}, {"sendmmsg", "socketcall", 20, 345},
-	{"semop", "ipc", 1, -1}, {"semget", "ipc", 2, 393}, {"semctl", "ipc", 3, 394},
-	{"semtimedop", "ipc", 4, -1}, {"msgsnd", "ipc", 11, 400}, {"msgrcv", "ipc", 12, 401},
-	{"msgget", "ipc", 13, 399}, {"msgctl", "ipc", 14, 402}, {"shmat", "ipc", 21, 397},
-	{"shmdt", "ipc", 22, 398}, {"shmget", "ipc", 23, 395}, {"shmctl", "ipc", 24, 396},
-};
-/* clang-format on */
-
-static const struct member *member_find(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(members); i++)
-		if (str_eq(members[i].name, name))
-			return &members[i];
-	return NULL;
 }
 
 /* Rules */
@@ -236,9 +170,14 @@ static void build_size_tables(struct build *b)
 	}
 }
 
-static int table_add(struct build *b, struct seccomp_table *t, int nr, const struct rule *r,
-		     const struct oci_seccomp_arg *args, size_t n, struct error *e)
+/* row: what the call is, or NULL. */
+static int table_add(struct build *b, struct seccomp_table *t, const struct syscall_row *row, int nr,
+		     const struct rule *r, const struct oci_seccomp_arg *args, size_t n,
+		     struct error *e)
 {
+	struct seccomp_entry *entry;
+	unsigned int i;
+
 	if ((uint32_t)nr > t->last)
 		t->last = (uint32_t)nr;
 	if (r->action == b->default_action)
@@ -246,80 +185,96 @@ static int table_add(struct build *b, struct seccomp_table *t, int nr, const str
 	if (t->n >= ENTRIES_MAX)
 		return err_set(e, ERR_CONFIG, "linux.seccomp.syscalls[%zu]: too many rules", r->index);
 	t->entries = arena_grow(b->arena, t->entries, &t->cap, t->n + 1, sizeof(*t->entries));
-	t->entries[t->n++] = (struct seccomp_entry){
+	entry = &t->entries[t->n++];
+	*entry = (struct seccomp_entry){
 		.nr = (uint32_t)nr,
 		.order = b->order++,
 		.action = r->action,
 		.arg_count = n,
 		.args = args,
 	};
+	for (i = 0; n && i < ARGS_MAX; i++)
+		entry->bits[i] = (uint8_t)(row ? syscall_arg_bits(row, t->arch, i) : t->arch->bits);
 	return 0;
 }
 
-static int table_add_direct(struct build *b, struct seccomp_table *t, int nr, const struct rule *r,
-			    struct error *e)
+static int table_add_direct(struct build *b, struct seccomp_table *t, const struct syscall_row *row,
+			    int nr, const struct rule *r, struct error *e)
 {
 	size_t k;
 
 	if (!r->apart)
-		return table_add(b, t, nr, r, r->args, r->arg_count, e);
+		return table_add(b, t, row, nr, r, r->args, r->arg_count, e);
 	for (k = 0; k < r->arg_count; k++)
-		if (table_add(b, t, nr, r, &r->args[k], 1, e) < 0)
+		if (table_add(b, t, row, nr, r, &r->args[k], 1, e) < 0)
 			return -1;
 	return 0;
 }
 
-static int table_add_member(struct build *b, struct seccomp_table *t, const struct member *m,
-			    const struct rule *r, struct error *e)
+/* The way through socketcall or ipc, where no filter sees the call's own arguments. */
+static int table_add_via(struct build *b, struct seccomp_table *t, const struct syscall_row *row,
+			 const struct rule *r, struct error *e)
 {
-	int nr = seccomp_syscall_resolve_name_arch(t->token, m->through);
+	unsigned int number;
+	const struct syscall_row *through = syscall_via(row, t->arch, &number);
 	struct oci_seccomp_arg *selector;
 
-	if (nr < 0)
+	if (!through)
 		return 0;
 	selector = arena_new(b->arena, struct oci_seccomp_arg);
-	*selector = (struct oci_seccomp_arg){.value = m->selector, .op = OCI_OP_EQ};
-	return table_add(b, t, nr, r, selector, 1, e);
+	*selector = (struct oci_seccomp_arg){.value = number, .op = OCI_OP_EQ};
+	return table_add(b, t, through, syscall_number(through, t->arch), r, selector, 1, e);
 }
 
-static void rule_note_unknown(struct build *b, const struct rule *r, const char *name)
+static int rule_add_row(struct build *b, const struct rule *r, const struct syscall_row *row,
+			struct error *e)
 {
-	plan_note(b->notes,
-		  arena_printf(b->arena,
-			       "linux.seccomp.syscalls[%zu].names: ignoring \"%s\", which is unknown "
-			       "here",
-			       r->index, name),
-		  b->arena);
+	struct seccomp_table *t;
+	int nr;
+
+	for (t = b->tables; t < b->tables + b->table_count; t++) {
+		nr = syscall_number(row, t->arch);
+		if (nr >= 0 && table_add_direct(b, t, row, nr, r, e) < 0)
+			return -1;
+		if (table_add_via(b, t, row, r, e) < 0)
+			return -1;
+	}
+	return 0;
 }
 
-/* Asked for a member's number where it is reached through another, libseccomp gives one below zero,
- * as for any call that the architecture lacks. */
-static int table_add_name(struct build *b, struct seccomp_table *t, int nr, const char *name,
-			  const struct rule *r, struct error *e)
+/* A library that is newer than our table may know more. */
+static int rule_add_foreign(struct build *b, const struct rule *r, const char *name, bool *ret_known,
+			    struct error *e)
 {
-	const struct member *member = nr < 0 ? member_find(name) : NULL;
+	struct seccomp_table *t;
+	int nr;
 
-	if (member && t->token == SCMP_ARCH_X86)
-		nr = member->i386;
-	if (nr >= 0 && table_add_direct(b, t, nr, r, e) < 0)
-		return -1;
-	return member ? table_add_member(b, t, member, r, e) : 0;
+	*ret_known = false;
+	for (t = b->tables; t < b->tables + b->table_count; t++) {
+		nr = seccomp_syscall_resolve_name_arch(t->arch->token, name);
+		*ret_known |= nr != __NR_SCMP_ERROR;
+		if (nr >= 0 && table_add_direct(b, t, NULL, nr, r, e) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int rule_add_name(struct build *b, const struct rule *r, const char *name, struct error *e)
 {
-	size_t k;
-	int nr;
+	const struct syscall_row *row = syscall_find(name);
+	bool known;
 
-	for (k = 0; k < b->table_count; k++) {
-		nr = seccomp_syscall_resolve_name_arch(b->tables[k].token, name);
-		if (nr == __NR_SCMP_ERROR) { /* the same for every architecture */
-			rule_note_unknown(b, r, name);
-			return 0;
-		}
-		if (table_add_name(b, &b->tables[k], nr, name, r, e) < 0)
-			return -1;
-	}
+	if (row)
+		return rule_add_row(b, r, row, e);
+	if (rule_add_foreign(b, r, name, &known, e) < 0)
+		return -1;
+	if (!known)
+		plan_note(b->notes,
+			  arena_printf(b->arena,
+				       "linux.seccomp.syscalls[%zu].names: ignoring \"%s\", which is "
+				       "unknown here",
+				       r->index, name),
+			  b->arena);
 	return 0;
 }
 

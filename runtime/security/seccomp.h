@@ -4,15 +4,18 @@
  *
  * What a profile means here:
  *  - The native architecture is always covered; `architectures` adds to it. A system call of any
- *    other architecture kills the process. An architecture that the specification names and
- *    libseccomp doesn't know, or of the other byte order, can't run on this host: it is left out
- *    and noted.
+ *    other architecture kills the process. One of the other byte order can't run on this host: it
+ *    is left out and noted.
  *  - Rules for one system call are alternatives; the args of one rule must all hold. A rule that
  *    has two conditions on one argument is taken as one rule per condition, as other runtimes do.
  *    A rule without args comes before all that have some; otherwise the first that holds decides.
- *  - Values are compared with 64 bits, on 32-bit architectures and x32 with the low 32.
- *  - i386 also reaches sockets and System V IPC through socketcall and ipc, where a filter can't
- *    see the arguments: there a rule holds without its args.
+ *  - An argument and the value it is held to are compared with as many low bits as the kernel takes
+ *    of the argument: 64 at most, 32 on 32-bit architectures and x32, and everywhere 32 of an int
+ *    and 16 of a mode. libseccomp, and so other runtimes, compare an int with 64 bits, and who sets
+ *    bits that the kernel drops gets past their rules.
+ *    The mask of SCMP_CMP_MASKED_EQ covers argument and value, as with libseccomp.
+ *  - i386 and some others also reach sockets and System V IPC through socketcall and ipc, where a
+ *    filter can't see the arguments: there a rule holds without its args.
  *  - A rule whose action is the default action says nothing and is skipped.
  *  - Names that are unknown are skipped and noted; on architectures that lack a call, it is skipped.
  *  - errnoRet is EPERM unless given, and an error where the action takes none.

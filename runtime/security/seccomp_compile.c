@@ -17,7 +17,6 @@
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
-#include <seccomp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +31,6 @@ struct span {
 	uint32_t action;		    /* if there are no entries */
 	const struct seccomp_entry *entries; /* alternatives of one call, in order */
 	size_t n;
-	bool narrow; /* arguments have 32 bits */
 };
 
 struct emitter {
@@ -127,35 +125,39 @@ static void emit_test(struct emitter *m, const struct test *t, uint32_t value)
 	emit(m, BPF_JMP | BPF_K | t->op, value, t->yes, t->no);
 }
 
+/* One half of an argument, of which `bits` count. */
 static void emit_half(struct emitter *m, const struct oci_seccomp_arg *a, bool high,
-		      const struct test *tests, size_t n)
+		      unsigned int bits, const struct test *tests, size_t n)
 {
 	unsigned int shift = high ? 32 : 0;
 	bool masked = a->op == OCI_OP_MASKED_EQ;
-	uint64_t value = masked ? a->value_two : a->value;
+	uint32_t value = (uint32_t)((masked ? a->value_two : a->value) >> shift);
+	uint32_t mask = masked ? (uint32_t)(a->value >> shift) : UINT32_MAX;
 	size_t i;
 
+	if (bits < 32)
+		mask &= (UINT32_C(1) << bits) - 1;
 	emit_load(m, half_offset(a, high));
-	if (masked)
-		emit(m, BPF_ALU | BPF_AND | BPF_K, (uint32_t)(a->value >> shift), 0, 0);
+	if (mask != UINT32_MAX)
+		emit(m, BPF_ALU | BPF_AND | BPF_K, mask, 0, 0);
 	for (i = 0; i < n && tests[i].op; i++)
-		emit_test(m, &tests[i], (uint32_t)(value >> shift));
+		emit_test(m, &tests[i], value & mask);
 }
 
-/* A mask and value without upper bits say nothing about the upper half. */
+/* A mask without upper bits says nothing about the upper half. */
 static bool high_matters(const struct oci_seccomp_arg *a)
 {
-	return a->op != OCI_OP_MASKED_EQ || (a->value | a->value_two) >> 32;
+	return a->op != OCI_OP_MASKED_EQ || a->value >> 32;
 }
 
-static void emit_condition(struct emitter *m, const struct oci_seccomp_arg *a, bool narrow)
+static void emit_condition(struct emitter *m, const struct oci_seccomp_arg *a, unsigned int bits)
 {
 	const struct comparison *c = &comparisons[a->op];
 	size_t start = m->len, i;
 
-	if (!narrow && high_matters(a))
-		emit_half(m, a, true, c->high, 2);
-	emit_half(m, a, false, &c->low, 1);
+	if (bits > 32 && high_matters(a))
+		emit_half(m, a, true, 32, c->high, 2);
+	emit_half(m, a, false, bits, &c->low, 1);
 	for (i = start; i < m->len; i++) {
 		if (BPF_CLASS(m->out[i].code) != BPF_JMP)
 			continue;
@@ -167,12 +169,12 @@ static void emit_condition(struct emitter *m, const struct oci_seccomp_arg *a, b
 }
 
 /* At most six conditions of seven instructions: every jump in it is short. */
-static void emit_alternative(struct emitter *m, const struct seccomp_entry *e, bool narrow)
+static void emit_alternative(struct emitter *m, const struct seccomp_entry *e)
 {
 	size_t start = m->len, i;
 
 	for (i = 0; i < e->arg_count; i++)
-		emit_condition(m, &e->args[i], narrow);
+		emit_condition(m, &e->args[i], e->bits[e->args[i].index]);
 	emit_return(m, e->action);
 	for (i = start; i < m->len; i++) {
 		if (BPF_CLASS(m->out[i].code) != BPF_JMP)
@@ -226,7 +228,6 @@ static void span_add_table(struct emitter *m, const struct seccomp_table *t, uin
 		if (t->entries[i].arg_count) {
 			s.entries = &t->entries[i];
 			s.n = k - i;
-			s.narrow = !(t->token & __AUDIT_ARCH_64BIT);
 		}
 		span_add(m, s);
 		span_add(m, (struct span){.first = s.first + 1, .action = rest.action});
@@ -244,7 +245,7 @@ static void emit_leaf(struct emitter *m, const struct span *s)
 		return;
 	}
 	for (i = 0; i < s->n && !m->full; i++)
-		emit_alternative(m, &s->entries[i], s->narrow);
+		emit_alternative(m, &s->entries[i]);
 	emit_return(m, m->code->default_action);
 }
 
@@ -271,7 +272,7 @@ static const struct seccomp_table *table_find(const struct seccomp_code *c, uint
 	size_t i;
 
 	for (i = 0; i < c->table_count; i++)
-		if (c->tables[i].token == token)
+		if (c->tables[i].arch->token == token)
 			return &c->tables[i];
 	return NULL;
 }
@@ -295,8 +296,8 @@ static void emit_section(struct emitter *m, uint32_t arch)
 	m->span_count = 0;
 	span_add_or_foreign(m, arch, 0);
 	/* x32 is no architecture to the kernel, only a bit of the number. */
-	if (arch == SCMP_ARCH_X86_64)
-		span_add_or_foreign(m, SCMP_ARCH_X32, X32_BIT);
+	if (arch == AUDIT_ARCH_X86_64)
+		span_add_or_foreign(m, SYSCALL_TOKEN_X32, X32_BIT);
 	span_add(m, (struct span){.first = NR_SKIP, .action = m->code->default_action});
 	emit_tree(m, 0, m->span_count);
 	emit_skip(m, at, true);
@@ -304,7 +305,7 @@ static void emit_section(struct emitter *m, uint32_t arch)
 
 static uint32_t table_arch(const struct seccomp_table *t)
 {
-	return t->token == SCMP_ARCH_X32 ? SCMP_ARCH_X86_64 : t->token;
+	return t->arch->token == SYSCALL_TOKEN_X32 ? AUDIT_ARCH_X86_64 : t->arch->token;
 }
 
 static bool table_shares_arch(const struct seccomp_code *c, size_t i)

@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "oci/config.h"
+#include "security/syscalls.h"
 
 /* One alternative for one call: all args hold → action. */
 struct seccomp_entry {
@@ -23,11 +24,11 @@ struct seccomp_entry {
 	uint32_t action;
 	size_t arg_count; /* …but one without args comes before all with */
 	const struct oci_seccomp_arg *args;
+	uint8_t bits[6]; /* of each argument of the call: 64, 32 or 16; unset without args */
 };
 
-/* One architecture: libseccomp's token, which is the kernel's audit number but for x32. */
 struct seccomp_table {
-	uint32_t token;
+	const struct syscall_arch *arch;
 	uint32_t last; /* newest call that the profile names; 0: none */
 	size_t n;
 	size_t cap;

@@ -1,15 +1,8 @@
 #include "security/seccomp_eval.h"
 
-#include <linux/audit.h>
 #include <string.h>
 
-#if defined(__x86_64__)
-#define SECCOMP_NATIVE_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define SECCOMP_NATIVE_ARCH AUDIT_ARCH_AARCH64
-#else
-#error "add this architecture's AUDIT_ARCH"
-#endif
+#include "security/syscalls.h"
 
 struct machine {
 	const struct sock_filter *filter;
@@ -171,7 +164,7 @@ struct bpf_result bpf_eval(const struct sock_filter *filter, size_t len,
 
 bool bpf_allows(const struct sock_filter *filter, size_t len, int nr, const uint64_t args[6])
 {
-	struct seccomp_data data = {.nr = nr, .arch = SECCOMP_NATIVE_ARCH};
+	struct seccomp_data data = {.nr = nr, .arch = syscall_arch_native()->token};
 
 	memcpy(data.args, args, sizeof(data.args));
 	return bpf_eval(filter, len, &data).action == SECCOMP_RET_ALLOW;
@@ -179,7 +172,7 @@ bool bpf_allows(const struct sock_filter *filter, size_t len, int nr, const uint
 
 bool bpf_allows_always(const struct sock_filter *filter, size_t len, int nr)
 {
-	const struct seccomp_data data = {.nr = nr, .arch = SECCOMP_NATIVE_ARCH};
+	const struct seccomp_data data = {.nr = nr, .arch = syscall_arch_native()->token};
 	struct bpf_result r = bpf_eval(filter, len, &data);
 
 	return r.action == SECCOMP_RET_ALLOW && !r.looked_at_args;

@@ -1,0 +1,92 @@
+/*
+ * System calls by name: their number on every architecture that the specification names, and how
+ * much of each argument the kernel takes. Pure.
+ *
+ * The table is kept by hand from the kernel's own headers (Linux 7.2), because a C library or
+ * libseccomp of the day knows fewer. A new call is a row with EVERYWHERE(number): since Linux 5.1
+ * all architectures number alike.
+ */
+#pragma once
+
+#include <linux/audit.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef AUDIT_ARCH_LOONGARCH64 /* Linux 5.19 */
+#define AUDIT_ARCH_LOONGARCH64 (258 | __AUDIT_ARCH_64BIT | __AUDIT_ARCH_LE)
+#endif
+
+/* x32 is no architecture to the kernel. This is what libseccomp calls it. */
+#define SYSCALL_TOKEN_X32 (EM_X86_64 | __AUDIT_ARCH_LE)
+
+/* Architectures that differ in their numbers. */
+enum syscall_column {
+	COLUMN_X86_64,
+	COLUMN_X32,
+	COLUMN_X86,
+	COLUMN_ARM,
+	COLUMN_AARCH64,
+	COLUMN_RISCV64,
+	COLUMN_LOONGARCH64,
+	COLUMN_MIPS,
+	COLUMN_MIPS64,
+	COLUMN_MIPS64N32,
+	COLUMN_PPC,
+	COLUMN_PPC64,
+	COLUMN_S390,
+	COLUMN_S390X,
+	COLUMN_M68K,
+	COLUMN_SH,
+	COLUMN_PARISC,
+	COLUMN_PARISC64,
+	COLUMN_COUNT,
+};
+
+struct syscall_arch {
+	char name[12];	/* the specification's, without SCMP_ARCH_ */
+	uint8_t column; /* enum syscall_column */
+	uint8_t bits;	/* of an argument */
+	uint32_t base;	/* what is added to all numbers */
+	uint32_t token; /* the kernel's audit number, or SYSCALL_TOKEN_X32 */
+};
+
+enum {
+	SYSCALL_NONE = 0xffff,	      /* nr: the architecture lacks the call */
+	SYSCALL_ARM_PRIVATE = 0xf000, /* nr: the first of ARM's private calls, really 0x0f0000 */
+	SYSCALL_VIA_SOCKETCALL = 0,
+	SYSCALL_VIA_IPC = 100,
+};
+
+/* Without pointers, so that a start of the program has nothing to relocate. */
+struct syscall_row {
+	char name[30];
+	char widths[7]; /* a letter for each argument, see syscall_table.c */
+	uint8_t via;	/* 0, or SYSCALL_VIA_* and the selector there */
+	uint16_t nr[COLUMN_COUNT];
+};
+
+extern const struct syscall_arch syscall_archs[];
+extern const size_t syscall_arch_count;
+extern const struct syscall_row syscall_rows[]; /* sorted by name */
+extern const size_t syscall_row_count;
+
+/* Each returns NULL when there is none. */
+const struct syscall_arch *syscall_arch_find(const char *name);
+const struct syscall_row *syscall_find(const char *name);
+
+/* The architecture that this program was built for. */
+const struct syscall_arch *syscall_arch_native(void);
+
+/* The call's number there, or -1. */
+int syscall_number(const struct syscall_row *r, const struct syscall_arch *a);
+
+/* How many of an argument's low bits the kernel looks at. */
+unsigned int syscall_arg_bits(const struct syscall_row *r, const struct syscall_arch *a,
+			      unsigned int index);
+
+/*
+ * Where the call can also be made through socketcall or ipc, whose first argument then is
+ * *ret_selector and whose others lie in memory: the row of that one. Else NULL.
+ */
+const struct syscall_row *syscall_via(const struct syscall_row *r, const struct syscall_arch *a,
+				      unsigned int *ret_selector);
