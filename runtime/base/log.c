@@ -103,15 +103,16 @@ __attribute__((format(printf, 2, 0))) static void log_at(enum log_level level, c
 LOG_FUNCTION(log_warn, LOG_WARN)
 LOG_FUNCTION(log_debug, LOG_DEBUG)
 
-void log_failure(const struct error *e)
+/* Trust: the text may quote a config or an image, and this may be a terminal. */
+static void log_say(const char *kind, const char *text)
 {
-	char line[sizeof(e->text) + 32], *p;
-	int len;
+	char line[2 * sizeof(((struct error *)NULL)->text)], *p;
+	int len = snprintf(line, sizeof(line) - 1, "sbxrun: %s%s", kind, text);
 
-	if (logger.fd >= 0)
-		log_line(logger.fd, LOG_ERROR, e->text);
-	len = snprintf(line, sizeof(line), "sbxrun: %s\n", e->text);
-	/* Trust: it may quote a config or an image, and this may be a terminal. */
+	if (len >= (int)sizeof(line) - 1)
+		len = (int)sizeof(line) - 2;
+	if (len > 0)
+		line[len++] = '\n';
 	for (p = line; len > 0 && p < line + len - 1; p++)
 		if ((unsigned char)*p < 0x20 || *p == 0x7f)
 			*p = '?';
@@ -119,6 +120,19 @@ void log_failure(const struct error *e)
 			p[0] = p[1] = '?';
 	if (len > 0 && fd_write_all(STDERR_FILENO, line, (size_t)len) < 0)
 		return;
+}
+
+void log_failure(const struct error *e)
+{
+	if (logger.fd >= 0)
+		log_line(logger.fd, LOG_ERROR, e->text);
+	log_say("", e->text);
+}
+
+void log_tell_person(const char *text)
+{
+	if (logger.fd < 0 && logger.level < LOG_WARN && isatty(STDERR_FILENO))
+		log_say("warning: ", text);
 }
 
 int log_fd(void)

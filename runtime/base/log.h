@@ -22,6 +22,10 @@ int log_open(const struct log_options *o, struct error *e);
 void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* A warning for whoever sits at the terminal, where no log takes it. Engines read standard error as
+ * an answer, so never into a pipe or a file. */
+void log_tell_person(const char *text);
+
 /* The one line a failed command leaves: in the log, and on standard error. */
 void log_failure(const struct error *e);
 

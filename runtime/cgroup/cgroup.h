@@ -21,8 +21,9 @@
 #include "base/err.h"
 #include "plan/cgroup.h"
 
-/* Facts about this host, from /proc/self/mountinfo and /proc/self/cgroup. Superblocks verified. */
-int cgroup_host_probe(struct arena *a, struct cgroup_host *ret_host, struct error *e);
+/* Facts about this host, from /proc/self/mountinfo and /proc/self/cgroup. Superblocks verified.
+ * rootless: not the machine's root, who may write on v1 what he likes. */
+int cgroup_host_probe(bool rootless, struct arena *a, struct cgroup_host *ret_host, struct error *e);
 
 /* plan->dirs with .made extended to parents that do not exist yet: what the record keeps. */
 int cgroup_dirs_settle(const struct cgroup_plan *p, struct arena *a, struct cgroup_dirs *ret_dirs,

@@ -171,13 +171,13 @@ static bool may_write(const char *mount, const char *path)
  * The parent of our own cgroup is the better place in it, because a cgroup that holds processes
  * (ours does: us) can't give controllers to children.
  */
-static char *base_find(const struct cgroup_hierarchy *h, struct arena *a)
+static char *base_find(const struct cgroup_hierarchy *h, bool rootless, struct arena *a)
 {
 	const char *own = h->own;
 	char *parent, *slash;
 
 	/* Root on v1: what may be in the way (a read-only mount) shows when it is tried. */
-	if ((!h->unified && geteuid() == 0) || faccessat(AT_FDCWD, h->mount, W_OK, AT_EACCESS) == 0)
+	if ((!h->unified && !rootless) || faccessat(AT_FDCWD, h->mount, W_OK, AT_EACCESS) == 0)
 		return arena_strdup(a, "");
 	if (!h->unified || str_eq(own, "/"))
 		return NULL;
@@ -194,9 +194,11 @@ static char *base_find(const struct cgroup_hierarchy *h, struct arena *a)
 	return may_write(h->mount, own) ? arena_strdup(a, own) : NULL;
 }
 
+/* Those that cgroups of ours can have. */
 static void v2_controllers_read(struct cgroup_hierarchy *h, struct arena *a)
 {
-	autoclose int dfd = open(h->mount, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const char *dir = h->base ? arena_printf(a, "%s%s", h->mount, h->base) : h->mount;
+	autoclose int dfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	char text[512];
 
 	h->v2_controllers = arena_strdup(a, "");
@@ -322,7 +324,8 @@ static int groups_find_anywhere(struct group_lines *g, struct arena *a, struct e
 	return 0;
 }
 
-static void hierarchy_add(const struct group_line *l, struct arena *a, struct cgroup_host *host)
+static void hierarchy_add(const struct group_line *l, bool rootless, struct arena *a,
+			  struct cgroup_host *host)
 {
 	struct cgroup_hierarchy *h = &host->v[host->n++];
 
@@ -331,12 +334,12 @@ static void hierarchy_add(const struct group_line *l, struct arena *a, struct cg
 	h->root = l->mount.root;
 	h->own = l->own;
 	h->unified = l->mount.unified;
-	h->base = base_find(h, a);
+	h->base = base_find(h, rootless, a);
 	if (h->unified)
 		v2_controllers_read(h, a);
 }
 
-int cgroup_host_probe(struct arena *a, struct cgroup_host *ret_host, struct error *e)
+int cgroup_host_probe(bool rootless, struct arena *a, struct cgroup_host *ret_host, struct error *e)
 {
 	struct cgroup_host host = {.v = arena_array(a, CGROUP_MAX, struct cgroup_hierarchy)};
 	struct group_lines groups;
@@ -347,7 +350,7 @@ int cgroup_host_probe(struct arena *a, struct cgroup_host *ret_host, struct erro
 		return err_wrap(e, "cgroup");
 	for (i = 0; i < groups.n; i++)
 		if (groups.v[i].mount.mount)
-			hierarchy_add(&groups.v[i], a, &host);
+			hierarchy_add(&groups.v[i], rootless, a, &host);
 	host.mode = mode_of(&host);
 	*ret_host = host;
 	return 0;

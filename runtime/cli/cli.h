@@ -23,6 +23,7 @@ struct cli {
 	char *timing;
 	bool debug;
 	bool systemd_cgroup;
+	bool strict;
 	bool version;
 	bool help;
 	/* of commands */
@@ -109,6 +110,7 @@ struct cli_command {
 	int (*run)(struct cli *c, struct error *e);
 	bool program; /* what follows the first argument is a program with its own options */
 	int failure;  /* exit code of our own failure; 0 stands for 1 */
+	bool stateless; /* has no use for a state directory */
 };
 
 #define CLI_OPTION(field, name, letter, kind, argument, help)                                      \

@@ -37,7 +37,7 @@ static const struct cli_option spec_options[] = {
 	CLI_OPTION(rootless_spec, "rootless", 0, CLI_FLAG, NULL, "for an ordinary user"),
 };
 const struct cli_command cli_spec = {"spec", "", "write an example config.json", spec_options,
-				     ARRAY_SIZE(spec_options), 0, 0, false, spec_run};
+				     ARRAY_SIZE(spec_options), 0, 0, false, spec_run, .stateless = true};
 
 static int features_run(struct cli *c, struct error *e)
 {
@@ -51,4 +51,4 @@ static int features_run(struct cli *c, struct error *e)
 
 const struct cli_command cli_features = {
 	"features", "", "print what this program supports, as JSON", NULL, 0, 0, 0, false,
-	features_run};
+	features_run, .stateless = true};

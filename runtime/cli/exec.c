@@ -25,6 +25,7 @@ static int exec_run(struct cli *c, struct error *e)
 		.no_new_privs = c->no_new_privs,
 		.ignore_paused = c->ignore_paused,
 		.detach = c->detach,
+		.strict = c->strict,
 		.preserve_fds = c->preserve_fds,
 	};
 

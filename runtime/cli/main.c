@@ -23,6 +23,7 @@
 #include "cli/cli.h"
 #include "state/store.h"
 #include "sys/self.h"
+#include "sys/sys.h"
 
 static const struct cli_command *const commands[] = {
 	&cli_create, &cli_start, &cli_run,  &cli_state,	   &cli_kill,
@@ -39,6 +40,7 @@ static const struct cli_option global_options[] = {
 	CLI_OPTION(systemd_cgroup, "systemd-cgroup", 0, CLI_FLAG, NULL, "not supported: cgroups are made through cgroupfs"),
 	CLI_OPTION(cgroup_manager, "cgroup-manager", 0, CLI_TEXT, "cgroupfs", "the only one there is"),
 	CLI_OPTION(rootless, "rootless", 0, CLI_TEXT, "auto|true|false", "must be what the caller is (default: auto)"),
+	CLI_OPTION(strict, "strict", 0, CLI_FLAG, NULL, "create, run, exec: refuse a config that can't be carried out in full"),
 	CLI_OPTION(timing, "timing", 0, CLI_TEXT, "FILE", "write microseconds a stage"),
 	CLI_OPTION(version, "version", 'v', CLI_FLAG, NULL, "print the version"),
 	CLI_OPTION(help, "help", 'h', CLI_FLAG, NULL, "print this"),
@@ -96,6 +98,21 @@ static int main_help(const char *name, struct error *e)
 	return 0;
 }
 
+/* Found out anyway, so it can only be right or wrong. Root of a user namespace is both. */
+static int main_check_rootless(const char *word, struct error *e)
+{
+	const struct {
+		const char *word;
+		bool right;
+	} words[] = {{"auto", true}, {"true", !sys_is_machine_root()}, {"false", geteuid() == 0}};
+	size_t i;
+
+	for (i = 0; word && i < ARRAY_SIZE(words); i++)
+		if (str_eq(word, words[i].word) && words[i].right)
+			return 0;
+	return word ? err_set(e, ERR_USAGE, "--rootless=%s: the caller's uid is %u", word, geteuid()) : 0;
+}
+
 static int main_check_globals(const struct cli *c, struct error *e)
 {
 	if (c->log_format && !str_eq(c->log_format, "text") && !str_eq(c->log_format, "json"))
@@ -106,11 +123,7 @@ static int main_check_globals(const struct cli *c, struct error *e)
 			       "only the cgroupfs driver is supported: drop %s and let the engine use "
 			       "cgroupfs too",
 			       c->systemd_cgroup ? "--systemd-cgroup" : "--cgroup-manager");
-	if (c->rootless && !str_eq(c->rootless, "auto") &&
-	    !str_eq(c->rootless, geteuid() ? "true" : "false"))
-		return err_set(e, ERR_USAGE, "--rootless=%s: the caller's uid is %u", c->rootless,
-			       geteuid());
-	return 0;
+	return main_check_rootless(c->rootless, e);
 }
 
 /* A caller that ignores SIGCHLD would take the exit codes of our children away from us; one with a
@@ -249,8 +262,10 @@ int main(int argc, char **argv)
 		main_read_activation(&c);
 	if (main_tidy_fds(&c, &e) < 0 || main_check_globals(&c, &e) < 0 || main_open_log(&c, &e) < 0)
 		goto fail;
-	if (!c.root || !*c.root)
-		c.root = arena_strdup(&arena, store_default_root(&arena));
+	if (command->stateless)
+		c.root = NULL;
+	else if ((!c.root || !*c.root) && !(c.root = store_default_root(&arena, &e)))
+		goto fail;
 	if (main_run(&c, command, &e) < 0)
 		goto fail;
 	return c.status;

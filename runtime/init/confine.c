@@ -132,7 +132,7 @@ static int init_try_cwd(struct init *in, bool last, struct error *e)
  * of the kernel, for no /proc that this process sees can be believed. */
 static bool init_can_set_groups(const struct init *in)
 {
-	return !in->plan->rootless || setgroups(0, NULL) == 0 || errno != EPERM;
+	return !in->plan->groups_may_stay || setgroups(0, NULL) == 0 || errno != EPERM;
 }
 
 bool init_filter_needs_admin(const struct init *in)

@@ -52,6 +52,7 @@ static int create_record(const struct plan *p, bool notify, struct arena *a, str
 		.has_process = c->process.set,
 		.notify = notify,
 		.own_pid_ns = plan_has_new(p, CLONE_NEWPID),
+		.own_mount_ns = p->new_root,
 		.root_on_host = p->attach_on_host,
 		.root_mount_id = p->attach_on_host ? sys_mount_id(p->rootfs) : 0,
 		.cgroups = {.n = dirs.n, .v = dirs.v},
@@ -230,10 +231,15 @@ static int create_spawn(const struct plan *p, const struct create_options *o, st
 		c->record.cgroups.n = 0;
 		return -1;
 	}
+	if (in->cgroup.warning[0] && o->strict)
+		return err_set(e, ERR_HOST, "--strict: %s", in->cgroup.warning);
 	if (in->cgroup.warning[0])
 		log_warn("%s", in->cgroup.warning);
 	timing_mark("cgroups made");
 	spawn.unified_dfd = in->cgroup.unified_dfd;
+	/* What else could tell whose the processes are that outlive init? */
+	if (!c->record.cgroups.n && !c->record.own_pid_ns && c->record.own_mount_ns)
+		spawn.ret_mnt_id = &c->record.mnt_id;
 	in->make_cgroup_ns = plan_has_new(p, CLONE_NEWCGROUP) && spawn_leaves_cgroup_ns(&spawn);
 	in->listen_fd = store_listen(&c->store, e);
 	if (in->listen_fd < 0 || create_open_idmapped(p, &in->sources, e) < 0 ||
@@ -275,8 +281,8 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	if (life_plan(o, &facts, a, &text, &len, p, e) < 0)
 		return -1;
 	timing_mark("planned");
-	life_log_notes(&p->warnings);
-	life_log_notes(&p->cgroup.warnings);
+	if (life_settle_notes(p, o->strict, a, e) < 0)
+		return -1;
 	if (p->cgroup.skipped_reason)
 		log_warn("no cgroups: %s", p->cgroup.skipped_reason);
 	*in = (struct init){

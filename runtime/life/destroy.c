@@ -66,12 +66,28 @@ static bool destroy_is_of_this_boot(const struct record *r)
 	return proc_boot_id(boot_id, &ignored) < 0 || str_eq(boot_id, r->boot_id);
 }
 
+/* Without cgroups and a pid namespace of its own, whose end is theirs, others may outlive init. */
+static int destroy_members(const struct record *r, int pidfd, struct error *e)
+{
+	struct members m;
+	int rc;
+
+	if (r->own_pid_ns)
+		return 0;
+	life_find_members(r, pidfd, &m);
+	rc = members_signal(&m, SIGKILL, e);
+	members_close(&m);
+	return rc;
+}
+
 static int destroy_all(const struct record *r, int pidfd, struct error *e)
 {
 	const struct cgroup_dirs dirs = life_cgroups(r);
 	struct error other;
 	int result = 0;
 
+	if (!dirs.n && destroy_members(r, pidfd, e) < 0)
+		result = -1;
 	/* Before init is waited for: it does not end while something of it is frozen. */
 	if (pidfd >= 0 && cgroup_kill(&dirs, e) < 0)
 		result = -1;

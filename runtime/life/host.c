@@ -39,10 +39,11 @@ int life_probe_host(bool cgroups, struct arena *a, struct host_facts *ret, struc
 	struct host_facts f = {
 		.uid = geteuid(),
 		.gid = getegid(),
+		.machine_root = sys_is_machine_root(),
 		.has_time_ns = access("/proc/self/ns/time", F_OK) == 0,
 	};
 
-	if (host_check_kernel(e) < 0 || (cgroups && cgroup_host_probe(a, &f.cgroup, e) < 0) ||
+	if (host_check_kernel(e) < 0 || (cgroups && cgroup_host_probe(!f.machine_root, a, &f.cgroup, e) < 0) ||
 	    caps_probe_host(false, &f.caps, e) < 0 || caps_probe_host(true, &f.caps_userns, e) < 0)
 		return -1;
 	f.privileged = (f.caps.available & CAPS_BIT(CAP_SYS_ADMIN)) != 0;

@@ -16,6 +16,22 @@ static int kill_all(const struct cgroup_dirs *dirs, int sig, struct error *e)
 	return sig == SIGKILL ? cgroup_kill(dirs, e) : cgroup_signal(dirs, sig, e);
 }
 
+/* The same without cgroups. 1: what there is to find are no processes, and init is signalled alone. */
+static int kill_members(const struct record *r, int pidfd, int sig, struct error *e)
+{
+	struct members m;
+	int rc = 1;
+
+	/* The end of its init is the end of a pid namespace. */
+	if (r->own_pid_ns && sig == SIGKILL)
+		return 1;
+	life_find_members(r, pidfd, &m);
+	if (m.ns_fd >= 0 || m.mnt_id)
+		rc = members_signal(&m, sig, e);
+	members_close(&m);
+	return rc;
+}
+
 /* The signal has been sent: that the thaw fails is a note, and `delete --force` will still do. */
 static void kill_thaw(const struct cgroup_dirs *dirs)
 {
@@ -39,6 +55,12 @@ int life_kill(const char *root, const char *id, int sig, bool all, struct arena 
 	status = store_status(&s, &r, &pidfd);
 	if (dirs.n && (all || (sig == SIGKILL && !r.own_pid_ns)))
 		return kill_all(&dirs, sig, e);
+	if (!dirs.n && (all || (sig == SIGKILL && !r.own_pid_ns))) {
+		int rc = kill_members(&r, pidfd, sig, e);
+
+		if (rc <= 0)
+			return rc;
+	}
 	if (status != STATUS_CREATED && status != STATUS_RUNNING)
 		return all ? 0 : err_set(e, ERR_WRONG_STATE, "container not running");
 	if (pidfd_send_signal(pidfd, sig, NULL, 0) < 0) {

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "ns/members.h"
 #include "plan/plan.h"
 #include "state/record.h"
 #include "state/store.h"
@@ -26,6 +27,7 @@ struct create_options {
 	const char *pidfd_socket;
 	bool no_pivot;
 	bool no_new_keyring;
+	bool strict; /* a config that can't be carried out in full is an error */
 	unsigned int preserve_fds;
 	unsigned int listen_fds; /* of these, the first: by socket activation */
 	bool notify;		 /* the caller is a service that wants to know when it is ready */
@@ -70,6 +72,7 @@ struct exec_options {
 	bool no_new_privs;
 	bool ignore_paused;
 	bool detach;
+	bool strict;
 	unsigned int preserve_fds;
 };
 int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, struct error *e);
@@ -121,11 +124,18 @@ int life_events(const struct events_options *o, struct arena *a, struct error *e
 int life_load(const char *root, const char *id, bool lock, struct arena *a, struct store *ret_store,
 	      struct record *ret_record, struct error *e);
 
-/* The record's cgroups, as cgroup/ takes them. */
-/* What a plan had to say, as warnings. */
+/* What a plan had to say of things in the config that can't be had: warnings, or with strict an error
+ * that names all of them. */
+int life_settle_notes(const struct plan *p, bool strict, struct arena *a, struct error *e);
+
 void life_log_notes(const struct strings *notes);
 
+/* The record's cgroups, as cgroup/ takes them. */
 struct cgroup_dirs life_cgroups(const struct record *r);
+
+/* How to find the processes of a container that has no cgroups; pidfd: its init, -1 when it has ended.
+ * Where they can't be found, *ret finds nothing. */
+void life_find_members(const struct record *r, int pidfd, struct members *ret);
 
 /* store_status(), and whether it is frozen. */
 enum status life_status(const struct store *s, const struct record *r, int *ret_pidfd);

@@ -20,6 +20,29 @@ int life_load(const char *root, const char *id, bool lock, struct arena *a, stru
 	return 0;
 }
 
+static char *notes_join(const struct strings *notes, char *text, struct arena *a)
+{
+	size_t i;
+
+	for (i = 0; i < notes->n; i++)
+		text = arena_printf(a, "%s%s%s", text, *text ? "; " : "", notes->v[i]);
+	return text;
+}
+
+int life_settle_notes(const struct plan *p, bool strict, struct arena *a, struct error *e)
+{
+	char *text = notes_join(&p->warnings, arena_strdup(a, ""), a);
+
+	text = notes_join(&p->cgroup.warnings, text, a);
+	if (strict && *text)
+		return err_set(e, ERR_HOST, "--strict: %s", text);
+	life_log_notes(&p->warnings);
+	life_log_notes(&p->cgroup.warnings);
+	if (*text)
+		log_tell_person(text);
+	return 0;
+}
+
 void life_log_notes(const struct strings *notes)
 {
 	size_t i;
@@ -31,6 +54,21 @@ void life_log_notes(const struct strings *notes)
 struct cgroup_dirs life_cgroups(const struct record *r)
 {
 	return (struct cgroup_dirs){.n = r->cgroups.n, .v = r->cgroups.v};
+}
+
+void life_find_members(const struct record *r, int pidfd, struct members *ret)
+{
+	struct error ignored;
+
+	*ret = MEMBERS_NONE;
+	if (!r->own_pid_ns)
+		ret->mnt_id = r->mnt_id;
+	if (pidfd < 0 || !(r->own_pid_ns || r->own_mount_ns) ||
+	    members_of_init(r->pid, r->own_pid_ns, ret, &ignored) < 0)
+		return;
+	/* It may have been about another process that has the number by now. */
+	if (!store_is_alive(pidfd))
+		members_close(ret);
 }
 
 enum status life_status(const struct store *s, const struct record *r, int *ret_pidfd)

@@ -163,6 +163,27 @@ static void ps_json(const pid_t *pids, size_t n, struct buf *b)
 	buf_str(b, n ? "]\n" : "[]\n");
 }
 
+static int ps_without_cgroups(const struct store *s, const struct record *r, struct arena *a,
+			      pid_t **ret_pids, size_t *ret_n, struct error *e)
+{
+	autoclose int pidfd = -1;
+	struct members m;
+	int rc;
+
+	store_status(s, r, &pidfd);
+	life_find_members(r, pidfd, &m);
+	if (pidfd >= 0 && m.ns_fd < 0)
+		return err_set(e, ERR_HOST,
+			       "ps: container \"%s\" has neither cgroups nor namespaces that tell which "
+			       "processes are its own",
+			       r->id);
+	rc = members_list(&m, a, ret_pids, ret_n, e);
+	members_close(&m);
+	if (rc == 0 && *ret_n)
+		qsort(*ret_pids, *ret_n, sizeof(**ret_pids), ps_compare);
+	return rc;
+}
+
 int life_ps(const struct ps_options *o, struct arena *a, struct buf *b, struct error *e)
 {
 	auto_store struct store s = STORE_NONE;
@@ -175,10 +196,7 @@ int life_ps(const struct ps_options *o, struct arena *a, struct buf *b, struct e
 	if (life_load(o->root, o->id, false, a, &s, &r, e) < 0)
 		return -1;
 	dirs = life_cgroups(&r);
-	if (!dirs.n)
-		return err_set(e, ERR_HOST, "ps: container \"%s\" has no cgroups to find them by",
-			       o->id);
-	if (cgroup_pids(&dirs, a, &pids, &n, e) < 0)
+	if ((dirs.n ? cgroup_pids(&dirs, a, &pids, &n, e) : ps_without_cgroups(&s, &r, a, &pids, &n, e)) < 0)
 		return -1;
 	if (o->json) {
 		ps_json(pids, n, b);

@@ -8,6 +8,7 @@
 #include "cgroup/cgroup.h"
 #include "life/life.h"
 #include "oci/oci.h"
+#include "sys/sys.h"
 
 #define R "linux.resources."
 
@@ -71,7 +72,7 @@ static int update_plan(struct oci_resources *r, const struct cgroup_dirs *dirs, 
 	update_complete_memory(&r->memory, dirs);
 	update_complete_cpu(&r->cpu, dirs);
 	if (oci_resources_validate(r, R, e) < 0 || update_check_usage(&r->memory, dirs, e) < 0 ||
-	    cgroup_host_probe(a, &host, e) < 0)
+	    cgroup_host_probe(!sys_is_machine_root(), a, &host, e) < 0)
 		return -1;
 	return cgroup_plan_update(r, dirs, &host, a, ret, e);
 }

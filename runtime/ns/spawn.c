@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "ns/launch.h"
+#include "ns/members.h"
 #include "ns/userns.h"
 #include "oci/names.h"
 #include "sys/msg.h"
@@ -129,6 +130,7 @@ static uint64_t spawn_clone_flags(const struct spawn *s)
 
 struct spawn_context {
 	const struct spawn *spawn;
+	bool direct; /* no launcher: who asks for maps is init itself, in all its namespaces */
 	int joins[OCI_NS_COUNT];
 };
 
@@ -160,9 +162,13 @@ static int spawn_enter(void *context, int sock, struct error *e)
 
 static int spawn_write_maps(void *context, pid_t pid, struct error *e)
 {
-	const struct plan *p = ((struct spawn_context *)context)->spawn->plan;
+	const struct spawn_context *c = context;
+	const struct plan *p = c->spawn->plan;
 	const struct oci_linux *l = &p->config->linux_;
 
+	/* Now, while it waits: once it has hidden itself, an ordinary user sees nothing of it. */
+	if (c->spawn->ret_mnt_id && c->direct)
+		*c->spawn->ret_mnt_id = members_mnt_id(pid);
 	return userns_write_maps(pid, &l->uid_mappings, &l->gid_mappings, p->rootless, e);
 }
 
@@ -226,7 +232,7 @@ bool spawn_leaves_cgroup_ns(const struct spawn *s)
 pid_t spawn_init(const struct spawn *s, int *ret_pidfd, struct error *e)
 {
 	bool launcher = s->plan->ns.n_joins || plan_has_new(s->plan, CLONE_NEWTIME);
-	struct spawn_context context = {.spawn = s};
+	struct spawn_context context = {.spawn = s, .direct = !launcher};
 	struct launch l = {
 		.context = &context,
 		.enter = spawn_enter,

@@ -23,6 +23,7 @@ struct spawn {
 	int unified_dfd; /* cgroup for clone3, or -1 */
 	__attribute__((noreturn)) void (*main)(void *context); /* init's own program */
 	void *context;
+	uint64_t *ret_mnt_id; /* of init's new mount namespace, where it can be told; NULL: not asked for */
 };
 
 /* Starts init. Its pid as seen here, or -1; *ret_pidfd refers to it. */

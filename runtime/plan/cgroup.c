@@ -64,6 +64,10 @@ int cgroup_build_need(struct cgroup_build *b, const char *controller, const char
 	size_t i = cgroup_build_find(b, controller);
 	const char *name = v2_name(controller);
 
+	if (i == CGROUP_NO_DIR && b->host->mode == CGROUP_V2 && b->host->v[0].base &&
+	    *b->host->v[0].base)
+		return err_set(b->e, ERR_HOST, "%s: the cgroup controller %s is not delegated to %s",
+			       field, name, b->host->v[0].base);
 	if (i == CGROUP_NO_DIR)
 		return err_set(b->e, ERR_HOST, "%s: this host has no %s cgroup controller", field,
 			       b->host->mode == CGROUP_V2 ? name : controller);
@@ -117,6 +121,17 @@ struct cgroup_write *cgroup_build_put(struct cgroup_build *b, size_t dir, const 
 		.field = field,
 	};
 	return w;
+}
+
+void cgroup_build_note(struct cgroup_build *b, const char *text)
+{
+	struct strings *list = &b->p->warnings;
+	char **grown = arena_array(b->a, list->n + 1, char *);
+
+	if (list->n)
+		memcpy(grown, list->v, list->n * sizeof(*grown));
+	grown[list->n++] = arena_strdup(b->a, text);
+	list->v = grown;
 }
 
 /* One component of a path, as cgroupfs takes it. */
@@ -315,8 +330,8 @@ static void ownership(struct cgroup_build *b, const struct oci_config *c, bool r
 		      id_on_host(&c->linux_.uid_mappings, c->process.user.uid, &b->p->owner_uid);
 }
 
-/* The first limit that the config asks for, devices aside, or NULL. */
-static const char *first_limit(const struct oci_resources *r)
+/* The limits that the config asks for, device rules aside, in one text; "" for none. */
+static const char *limits_asked(const struct oci_resources *r, struct arena *a)
 {
 	const struct oci_memory *m = &r->memory;
 	const struct oci_cpu *c = &r->cpu;
@@ -353,12 +368,14 @@ static const char *first_limit(const struct oci_resources *r)
 		{r->rdma.n, "rdma"},
 		{r->unified.n, "unified"},
 	};
+	const char *text = "";
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(limits); i++)
 		if (limits[i].asked)
-			return limits[i].field;
-	return NULL;
+			text = arena_printf(a, "%s%slinux.resources.%s", text, *text ? ", " : "",
+					    limits[i].field);
+	return text;
 }
 
 /* Why this caller gets no cgroups, or NULL. */
@@ -368,14 +385,30 @@ static const char *skip_reason(const struct cgroup_host *host, bool rootless)
 
 	if (host->mode == CGROUP_NONE)
 		return "no cgroup hierarchy is mounted";
-	if (!rootless)
-		return NULL;
-	if (host->mode != CGROUP_V2)
-		return "an ordinary user has no cgroups of cgroup v1";
-	for (i = 0; i < host->n; i++)
+	for (i = 0; rootless && i < host->n; i++)
 		if (!host->v[i].base)
-			return "no cgroup is delegated to this user";
+			return host->mode == CGROUP_V2 ?
+				       "no cgroup is delegated to this user" :
+				       "cgroup v1 is not for ordinary users";
 	return NULL;
+}
+
+/*
+ * A container without cgroups. The machine's root can mend what is amiss, and gets an error for limits
+ * that can't be had; an ordinary user gets his container without them, and a warning.
+ */
+static int plan_skipped(struct cgroup_build *b, const struct oci_config *c, bool rootless)
+{
+	const char *asked = limits_asked(&c->linux_.resources, b->a);
+
+	if (!*asked)
+		return 0;
+	if (!rootless)
+		return err_set(b->e, ERR_HOST, "%s: no cgroups here: %s", asked,
+			       b->p->skipped_reason);
+	cgroup_build_note(b, arena_printf(b->a, "%s: without effect, for there are no cgroups: %s", asked,
+					  b->p->skipped_reason));
+	return 0;
 }
 
 static void cpuset_find(struct cgroup_build *b)
@@ -392,16 +425,14 @@ int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cg
 	struct cgroup_plan plan = EMPTY_PLAN;
 	struct cgroup_build b = {.host = host, .a = a, .p = &plan, .e = e};
 	const struct oci_resources *r = &c->linux_.resources;
-	const char *limit = first_limit(r);
 	char *path;
 
 	if (cgroup_plan_path(c->linux_.cgroups_path, id, a, &path, e) < 0)
 		return -1;
 	plan.skipped_reason = skip_reason(host, rootless);
 	if (plan.skipped_reason) {
-		if (limit)
-			return err_set(e, ERR_HOST, "linux.resources.%s: no cgroups here: %s",
-				       limit, plan.skipped_reason);
+		if (plan_skipped(&b, c, rootless) < 0)
+			return -1;
 		*ret = plan;
 		return 0;
 	}

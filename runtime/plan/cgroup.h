@@ -110,9 +110,10 @@ struct cgroup_plan {
 };
 
 /*
- * The plan for a new container. rootless: an ordinary user, who gets cgroups only where a v2
- * subtree is delegated to him, and otherwise a plan with skipped_reason; then limits that the
- * config asks for are refused, device rules alone are not.
+ * The plan for a new container. rootless: anybody but the machine's root. He gets cgroups only where
+ * they are delegated to him, and otherwise a plan with skipped_reason and a warning that names the
+ * limits which the config asks for. Root gets an error for them. Device rules need none to be kept:
+ * without a cgroup nobody can make a device either.
  */
 int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cgroup_host *host,
 		     bool rootless, struct arena *a, struct cgroup_plan *ret, struct error *e);

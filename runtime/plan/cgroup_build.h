@@ -26,6 +26,9 @@ struct cgroup_write *cgroup_build_put(struct cgroup_build *b, size_t dir, const 
 				      const char *file, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6), returns_nonnull));
 
+/* Something for the log. */
+void cgroup_build_note(struct cgroup_build *b, const char *text);
+
 bool cgroup_build_on_v2(const struct cgroup_build *b, size_t dir);
 
 /* The error for what v2 lacks. Returns -1. */

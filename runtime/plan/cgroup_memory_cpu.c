@@ -87,17 +87,6 @@ static void v1_memory_pair(struct cgroup_build *b, size_t dir, const struct oci_
 	}
 }
 
-static void warning_add(struct cgroup_build *b, const char *text)
-{
-	struct strings *list = &b->p->warnings;
-	char **grown = arena_array(b->a, list->n + 1, char *);
-
-	if (list->n)
-		memcpy(grown, list->v, list->n * sizeof(*grown));
-	grown[list->n++] = arena_strdup(b->a, text);
-	list->v = grown;
-}
-
 static int memory_v1(struct cgroup_build *b, size_t dir, const struct oci_memory *m)
 {
 	struct cgroup_write *w;
@@ -108,7 +97,7 @@ static int memory_v1(struct cgroup_build *b, size_t dir, const struct oci_memory
 				 "%" PRId64, m->reservation.v);
 	/* Kernels since 5.16 refuse the value or take it without effect. */
 	if (m->kernel.set && m->kernel.v > 0) {
-		warning_add(b, R "memory.kernel: Linux since 5.16 has no effect for it");
+		cgroup_build_note(b, R "memory.kernel: Linux since 5.16 has no effect for it");
 		w = cgroup_build_put(b, dir, R "memory.kernel", "memory.kmem.limit_in_bytes",
 				     "%" PRId64, m->kernel.v);
 		w->flags |= CGROUP_TOLERATE;

@@ -98,6 +98,42 @@ static void plan_propagation(const struct oci_config *c, struct plan *p)
 	p->keep_host_propagation = p->root_propagation == MS_SHARED;
 }
 
+/*
+ * These show a namespace, and only who owns it may mount them. A new user namespace does not own those
+ * that stay the host's; then what the host has mounted for them is bound, which shows the same.
+ */
+static void plan_bind_foreign(struct mount_plan *m, struct arena *a, struct plan *p)
+{
+	static const struct {
+		const char *type;
+		enum oci_ns ns;
+		const char *host;
+		uint64_t set_all;
+	} rows[] = {
+		{"proc", OCI_NS_PID, "/proc", 0},
+		/* The cgroup tree and others are mounted below it. */
+		{"sysfs", OCI_NS_NETWORK, "/sys", MOUNT_ATTR_RDONLY},
+		{"mqueue", OCI_NS_IPC, "/dev/mqueue", 0},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (m->kind != MOUNT_FS || !str_eq(m->type, rows[i].type) || !p->owns_userns ||
+		    plan_has_new(p, oci_ns_names[rows[i].ns].flag) || plan_join(p, rows[i].ns))
+			continue;
+		if (m->n_params || (rows[i].set_all & ~m->set))
+			plan_note(&p->warnings,
+				  arena_printf(a, "%s: it is the host's %s%s, without options of its own",
+					       m->field, rows[i].host, rows[i].set_all ? ", read-only" : ""),
+				  a);
+		m->kind = MOUNT_BIND;
+		m->source = rows[i].host;
+		m->recursive = true;
+		m->set_all |= rows[i].set_all;
+		m->n_params = 0;
+	}
+}
+
 static int plan_mounts(const struct oci_config *c, struct arena *a, struct plan *p, struct error *e)
 {
 	size_t i;
@@ -109,6 +145,7 @@ static int plan_mounts(const struct oci_config *c, struct arena *a, struct plan 
 
 		if (plan_mount(&c->mounts.v[i], i, p->bundle, a, m, &p->warnings, e) < 0)
 			return -1;
+		plan_bind_foreign(m, a, p);
 		if (m->idmap == IDMAP_NONE || m->uid_maps.n)
 			continue;
 		/* No maps of its own: the container's. */
@@ -228,6 +265,7 @@ int plan_make(const struct oci_config *c, const char *id, const char *bundle,
 		.bundle = bundle,
 		.rootfs = path_join(a, bundle, c->root.path),
 		.rootless = !facts->privileged,
+		.groups_may_stay = !facts->machine_root,
 	};
 
 	if (plan_refuse_unsupported(c, e) < 0 || plan_namespaces(c, facts, &p, e) < 0)
@@ -238,7 +276,7 @@ int plan_make(const struct oci_config *c, const char *id, const char *bundle,
 	plan_devices(c, a, &p);
 	if (plan_netdevs(c, a, &p, e) < 0)
 		return -1;
-	if (cgroup_plan_make(c, id, &facts->cgroup, p.rootless, a, &p.cgroup, e) < 0)
+	if (cgroup_plan_make(c, id, &facts->cgroup, !facts->machine_root, a, &p.cgroup, e) < 0)
 		return -1;
 	if (plan_confinement(c, facts, a, &p, e) < 0)
 		return -1;
@@ -249,7 +287,10 @@ int plan_make(const struct oci_config *c, const char *id, const char *bundle,
 int plan_make_exec(const struct oci_config *c, const char *id, const struct host_facts *facts,
 		   struct arena *a, struct plan *ret, struct error *e)
 {
-	struct plan p = {.config = c, .id = id, .rootless = !facts->privileged};
+	struct plan p = {.config = c,
+			 .id = id,
+			 .rootless = !facts->privileged,
+			 .groups_may_stay = !facts->machine_root};
 
 	if (plan_namespaces(c, facts, &p, e) < 0 || plan_confinement(c, facts, a, &p, e) < 0)
 		return -1;

@@ -21,6 +21,7 @@ struct host_facts {
 	struct cgroup_host cgroup;
 	uint32_t uid, gid;
 	bool privileged;     /* CAP_SYS_ADMIN over the user namespace we run in */
+	bool machine_root;   /* root, and not only of a user namespace */
 	bool has_time_ns;
 	bool can_mount_detached; /* asked for only when the config has no new mount namespace */
 	struct cap_host caps;	     /* for a payload in our own user namespace … */
@@ -61,6 +62,7 @@ struct plan {
 	const char *bundle;   /* absolute */
 	const char *rootfs;   /* absolute; not resolved */
 	bool rootless;	      /* an ordinary user's container */
+	bool groups_may_stay; /* setgroups may be denied, as it is with a single mapped id */
 	struct ns_plan ns;
 	bool new_root;	      /* a mount namespace of its own: pivot_root, else chroot */
 	bool root_detached;   /* chroot into a tree that is attached nowhere */

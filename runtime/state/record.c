@@ -30,6 +30,8 @@ static const struct json_row record_rows[] = {
 	F(record, "committed", BOOL, committed),
 	F(record, "hasProcess", BOOL, has_process),
 	F(record, "ownPidNs", BOOL, own_pid_ns),
+	F(record, "ownMountNs", BOOL, own_mount_ns, OMIT),
+	F(record, "mountNsId", U64, mnt_id, OMIT),
 	F(record, "notify", BOOL, notify, OMIT),
 	F(record, "rootOnHost", BOOL, root_on_host, OMIT),
 	F(record, "rootMountId", U64, root_mount_id, OMIT),

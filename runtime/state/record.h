@@ -38,6 +38,8 @@ struct record {
 	bool committed;	  /* create has succeeded */
 	bool has_process;
 	bool own_pid_ns;
+	bool own_mount_ns; /* looked at only where there is no cgroup and no pid namespace of its own … */
+	uint64_t mnt_id;   /* … and so is its unique id; 0: not known */
 	bool notify;	  /* it has a socket to say "ready" */
 	bool root_on_host; /* the root is mounted in the runtime's own mount namespace … */
 	uint64_t root_mount_id; /* … on top of this mount */

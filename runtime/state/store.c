@@ -39,6 +39,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "sys/proc.h"
+#include "sys/sys.h"
 
 #define RECORD "state.json"
 #define RECORD_NEW "state.json.new"
@@ -69,15 +70,20 @@ int store_check_id(const char *id, struct error *e)
 	return 0;
 }
 
-const char *store_default_root(struct arena *a)
+char *store_default_root(struct arena *a, struct error *e)
 {
 	const char *dir = getenv("XDG_RUNTIME_DIR");
 
-	if (geteuid() == 0)
-		return "/run/sbxrun";
-	if (dir && dir[0] == '/')
+	/* Root of a user namespace is an ordinary user outside: /run is not his. */
+	if (dir && dir[0] == '/' && !sys_is_machine_root())
 		return arena_printf(a, "%s/sbxrun", dir);
-	return arena_printf(a, "/tmp/sbxrun-%u", geteuid());
+	if (geteuid() == 0)
+		return arena_strdup(a, "/run/sbxrun");
+	err_set(e, ERR_USAGE,
+		"no place for the state of containers: set XDG_RUNTIME_DIR to a directory of your own "
+		"(/run/user/%u where there is a login session), or use --root DIR",
+		geteuid());
+	return NULL;
 }
 
 /* Records say what to kill, remove and run: whoever can write them is us. */

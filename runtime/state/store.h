@@ -23,8 +23,8 @@ void store_close(struct store *s);
 /* [A-Za-z0-9_+.-]+, at most 255 bytes, not "." or "..". Trust: the id comes from the caller. */
 int store_check_id(const char *id, struct error *e);
 
-/* The state root for this caller when --root is absent. */
-const char *store_default_root(struct arena *a);
+/* The state root for this caller when --root is absent. NULL with the error: he has none. */
+char *store_default_root(struct arena *a, struct error *e);
 
 /* Makes ROOT/ID, locked. An id in use is ERR_EXISTS. */
 int store_claim(const char *root, const char *id, struct store *ret, struct error *e);

@@ -81,6 +81,15 @@ uint64_t sys_mount_id(const char *path)
 	return st.stx_mnt_id;
 }
 
+bool sys_is_machine_root(void)
+{
+	enum { FIRST_USER_NS = 0xEFFFFFFD }; /* the kernel's number for the one that it boots with */
+	struct stat st;
+
+	return geteuid() == 0 &&
+	       (stat("/proc/self/ns/user", &st) < 0 || st.st_ino == (ino_t)FIRST_USER_NS);
+}
+
 bool sys_can_mount_detached(void)
 {
 	autoclose int lower_fd = sys_mount_new("tmpfs", NULL, NULL, 0);

@@ -53,5 +53,8 @@ int sys_mount_new(const char *type, const char *key, const char *value, unsigned
 /* The id of the mount that path is on, the topmost; 0 if it can't be told. */
 uint64_t sys_mount_id(const char *path);
 
+/* Root, and not only of a user namespace. */
+bool sys_is_machine_root(void);
+
 /* Linux 6.15 and later: mounts can be attached to a tree that is itself attached nowhere. */
 bool sys_can_mount_detached(void);

@@ -69,31 +69,36 @@ a_state_root_of_another_user_or_writable_by_others_is_refused() {
 	is "$(<ran)" 0 'the bait was good'
 }
 
-# The default place of an ordinary user without XDG_RUNTIME_DIR is in /tmp, where anybody may have been first. Ours is a /tmp
-# of our own, in a mount namespace of our own.
 an_ordinary_users_default_state_root_made_by_another_is_refused() {
 	local pid dir
-	needs setpriv unshare
-	mkdir "tmp/$P"
-	_make_bait "$T/tmp/sbxrun-12345" "/tmp/$P/ran"
-	pid=$("$SBXRUN" --root "$T/tmp/sbxrun-12345" state "$ID" | jq .pid)
-	"$SBXRUN" --root "$T/tmp/sbxrun-12345" kill "$ID" KILL
+	needs setpriv
+	mkdir -m 777 xdg
+	_make_bait "$T/xdg/sbxrun" "$T/xdg/ran"
+	pid=$("$SBXRUN" --root "$T/xdg/sbxrun" state "$ID" | jq .pid)
+	"$SBXRUN" --root "$T/xdg/sbxrun" kill "$ID" KILL
 	wait_until 10 dead "$pid"
 	# What only root could remove would come before the hook.
 	for dir in /sys/fs/cgroup/"$P/$ID" /sys/fs/cgroup/*/"$P/$ID"; do
 		[ -L "${dir%/"$P/$ID"}" ] || [ ! -d "$dir" ] || rmdir "$dir"
 	done
-	cp "$SBXRUN" tmp/runtime
-	chmod -R a+rwX tmp
-	chown -R 666:666 tmp/sbxrun-12345
-	run env -u XDG_RUNTIME_DIR unshare -m --propagation private -- sh -c 'mount --bind "$0/tmp" /tmp && cd /tmp &&
-		exec setpriv --reuid 12345 --regid 12345 --clear-groups -- /tmp/runtime delete '"$ID" "$T"
-	[ ! -e "tmp/$P/ran" ] || fail "the hook of another has run as $(<"tmp/$P/ran")"
+	chmod -R a+rwX xdg/sbxrun
+	chown -R 666:666 xdg/sbxrun
+	run as_user 12345 env XDG_RUNTIME_DIR="$T/xdg" "$SBXRUN" delete "$ID"
+	[ ! -e xdg/ran ] || fail "the hook of another has run as $(<xdg/ran)"
 	rc_is 1
-	like "$err" '/tmp/sbxrun-12345.*(somebody else|write)'
-	chown -R 0:0 tmp/sbxrun-12345
-	chmod -R go-w tmp/sbxrun-12345
-	"$SBXRUN" --root "$T/tmp/sbxrun-12345" delete --force "$ID"
+	like "$err" "$T/xdg/sbxrun.*(somebody else|write)"
+	chown -R 0:0 xdg/sbxrun
+	chmod -R go-w xdg/sbxrun
+	"$SBXRUN" --root "$T/xdg/sbxrun" delete --force "$ID"
+}
+
+an_ordinary_user_without_a_place_for_the_state_is_told_what_to_do() {
+	needs setpriv
+	run as_user 12345 env -u XDG_RUNTIME_DIR "$SBXRUN" list
+	rc_is 1
+	like "$err" 'XDG_RUNTIME_DIR.*--root'
+	run as_user 12345 env -u XDG_RUNTIME_DIR "$SBXRUN" features
+	rc_is 0
 }
 
 # ---- ordinary users ----

@@ -444,11 +444,43 @@ TEST(rootless_without_delegation_has_no_cgroups)
 	c.linux_.resources.devices.v = &rule;
 	CHECK_INT(cgroup_plan_make(&c, "x", &host, true, &arena, &p, &err), 0);
 	CHECK(p.skipped_reason);
-	CHECK_INT(cgroup_plan_make(&c, "x", &host_v1, true, &arena, &p, &err), 0);
-	CHECK(p.skipped_reason);
+	CHECK_INT(p.warnings.n, 0);
+	h[0].unified = false;
+	host.mode = CGROUP_V1;
+	CHECK_INT(cgroup_plan_make(&c, "x", &host, true, &arena, &p, &err), 0);
+	CHECK_STR(p.skipped_reason, "cgroup v1 is not for ordinary users");
+}
+
+TEST(rootless_without_delegation_names_every_limit_that_has_no_effect)
+{
+	struct cgroup_hierarchy h[] = {UNIFIED("/c", "memory pids")};
+	struct cgroup_host host = {CGROUP_V2, 1, h};
+	struct oci_config c = {0};
+	struct cgroup_plan p;
+
+	h[0].base = NULL;
 	c.linux_.resources.memory.limit = i64(1);
+	c.linux_.resources.pids_limit = i64(5);
+	CHECK_INT(cgroup_plan_make(&c, "x", &host, true, &arena, &p, &err), 0);
+	CHECK(p.skipped_reason);
+	CHECK_INT(p.warnings.n, 1);
+	CHECK_STR(p.warnings.v[0], "linux.resources.memory.limit, linux.resources.pids.limit: without effect, for there "
+				   "are no cgroups: no cgroup is delegated to this user");
+	CHECK_INT(cgroup_plan_make(&c, "x", &host_v1, true, &arena, &p, &err), 0);
+	CHECK_INT(p.warnings.n, 0); /* its hierarchies are writable */
+}
+
+TEST(rootless_is_told_which_controller_is_not_delegated)
+{
+	struct cgroup_hierarchy h[] = {UNIFIED("/c", "memory pids")};
+	struct cgroup_host host = {CGROUP_V2, 1, h};
+	struct oci_config c = {0};
+	struct cgroup_plan p;
+
+	h[0].base = S("/user/u1");
+	c.linux_.resources.cpu.quota = i64(1000);
 	CHECK_INT(cgroup_plan_make(&c, "x", &host, true, &arena, &p, &err), -1);
-	CHECK(str_after(err.text, "linux.resources.memory.limit: "));
+	CHECK_STR(err.text, "linux.resources.cpu.quota: the cgroup controller cpu is not delegated to /user/u1");
 }
 
 TEST(rootless_with_delegation_stays_below_it)

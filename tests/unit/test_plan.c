@@ -35,6 +35,7 @@ static struct host_facts made_up_host(bool unified, bool privileged)
 {
 	struct host_facts f = {
 		.privileged = privileged,
+		.machine_root = privileged,
 		.uid = privileged ? 0 : 1000,
 		.gid = privileged ? 0 : 1000,
 		.has_time_ns = true,
