@@ -315,7 +315,7 @@ void init_main(void *context)
 	int start_fd;
 
 	in->proc_dfd = -1;
-	in->root.dfd = in->root.null_fd = -1;
+	in->root = ROOTFS_NONE;
 	in->console.slave_fd = -1;
 	timing_mark("init: born");
 	init_run_steps(in);

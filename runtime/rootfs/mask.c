@@ -5,9 +5,12 @@
 #include "rootfs/mask.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/fd.h"
+#include "base/path.h"
+#include "base/str.h"
 #include "rootfs/resolve.h"
 #include "sys/sys.h"
 
@@ -34,16 +37,36 @@ static int mask_cover(struct cover *c, struct in_root target)
 	return sys_attach(clone_fd, target.fd);
 }
 
-static int mask_find(int root_dfd, const char *path, struct in_root *ret, struct stat *ret_st,
-		     const char *field, size_t i, struct error *e)
+/* Where to look for path, and under which name. */
+static int mask_base(const struct rootfs *r, const char **path)
 {
+	const struct {
+		const char *place;
+		int dfd;
+	} mounted[] = {{"/proc", r->proc_dfd}, {"/sys", r->sys_dfd}};
+	size_t i;
+
+	/* ".." may lead out of the mount again. */
+	for (i = 0; i < ARRAY_SIZE(mounted) && !strstr(*path, "/.."); i++)
+		if (mounted[i].dfd >= 0 && path_is_below(*path, mounted[i].place)) {
+			*path += strlen(mounted[i].place);
+			return mounted[i].dfd;
+		}
+	return r->dfd;
+}
+
+static int mask_find(const struct rootfs *r, const char *path, struct in_root *ret,
+		     struct stat *ret_st, const char *field, size_t i, struct error *e)
+{
+	const char *name = path;
+	int base_dfd = mask_base(r, &name);
 	struct stat root;
 
-	if (resolve_in_root(root_dfd, path, ret) < 0)
+	if (resolve_in_root(base_dfd, *name ? name : "/", ret) < 0)
 		return errno == ENOENT || errno == ENOTDIR ?
 			       0 :
 			       err_sys(e, "%s[%zu]: resolve %s", field, i, path);
-	if (fstat(ret->fd, ret_st) < 0 || fstat(root_dfd, &root) < 0)
+	if (fstat(ret->fd, ret_st) < 0 || fstat(r->dfd, &root) < 0)
 		return err_sys(e, "%s[%zu]: stat %s", field, i, path);
 	/* What lies on top of a root that was entered before covers nothing. */
 	if (ret_st->st_ino == root.st_ino && ret_st->st_dev == root.st_dev)
@@ -52,19 +75,19 @@ static int mask_find(int root_dfd, const char *path, struct in_root *ret, struct
 	return 1;
 }
 
-int mask_paths(int root_dfd, const struct strings *paths, int null_fd, struct error *e)
+int mask_paths(const struct rootfs *r, const struct strings *paths, struct error *e)
 {
 	static const char field[] = "linux.maskedPaths";
 	const unsigned int attrs = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
 				   MOUNT_ATTR_NOEXEC;
 	autoclose int empty_fd = -1;
-	struct cover null = {.fd = null_fd}, empty = {.fd = -1};
+	struct cover null = {.fd = r->null_fd}, empty = {.fd = -1};
 	size_t i;
 
 	for (i = 0; i < paths->n; i++) {
 		auto_in_root struct in_root target = IN_ROOT_NONE;
 		struct stat st;
-		int found = mask_find(root_dfd, paths->v[i], &target, &st, field, i, e);
+		int found = mask_find(r, paths->v[i], &target, &st, field, i, e);
 
 		if (found <= 0) {
 			if (found < 0)
@@ -82,7 +105,7 @@ int mask_paths(int root_dfd, const struct strings *paths, int null_fd, struct er
 	return 0;
 }
 
-int mask_readonly_paths(int root_dfd, const struct strings *paths, struct error *e)
+int mask_readonly_paths(const struct rootfs *r, const struct strings *paths, struct error *e)
 {
 	static const char field[] = "linux.readonlyPaths";
 	size_t i;
@@ -91,7 +114,7 @@ int mask_readonly_paths(int root_dfd, const struct strings *paths, struct error 
 		auto_in_root struct in_root target = IN_ROOT_NONE;
 		autoclose int fd = -1;
 		struct stat st;
-		int found = mask_find(root_dfd, paths->v[i], &target, &st, field, i, e);
+		int found = mask_find(r, paths->v[i], &target, &st, field, i, e);
 
 		if (found < 0)
 			return -1;

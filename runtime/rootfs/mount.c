@@ -165,9 +165,85 @@ static int mount_set_tmpfs_mode(int fs_fd, const struct mount_plan *m, struct in
 	return fsconfig(fs_fd, FSCONFIG_SET_STRING, "mode", mode, 0);
 }
 
-int mount_make_fs(const struct mount_plan *m, struct in_root target, struct error *e)
+static bool mount_needs_old_call(const struct mount_plan *m)
 {
-	bool on_device = m->source && m->source[0] == '/';
+	size_t i;
+
+	for (i = 0; i < m->n_params; i++)
+		if (m->params[i].value && strlen(m->params[i].value) > FS_STRING_MAX)
+			return true;
+	return false;
+}
+
+/* A device that may only be read must not be opened for writing either. */
+static bool mount_is_readonly_device(const struct mount_plan *m)
+{
+	return m->source && m->source[0] == '/' && (m->set & MOUNT_ATTR_RDONLY);
+}
+
+static int mount_call_old(const struct mount_plan *m, int place_fd, struct error *e)
+{
+	unsigned long flags = mount_is_readonly_device(m) ? MS_RDONLY : 0;
+	char data[4096], path[64];
+	size_t i, len = 0;
+
+	for (i = 0; i < m->n_params && len < sizeof(data); i++)
+		len += (size_t)snprintf(data + len, sizeof(data) - len, "%s%s%s%s", i ? "," : "",
+					m->params[i].key, m->params[i].value ? "=" : "",
+					m->params[i].value ? m->params[i].value : "");
+	if (len >= sizeof(data))
+		return err_set(e, ERR_CONFIG, "%s.options: more than %zu bytes in all", m->field,
+			       sizeof(data) - 1);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", place_fd);
+	if (mount(m->source ? m->source : m->type, path, m->type, flags, data) < 0)
+		return err_sys(e, "%s: mount %s (type %s)", m->field, m->destination, m->type);
+	return 0;
+}
+
+/* Mounts in a directory of scratch_dfd, where nobody else has a name for anything, and returns a
+ * detached clone. */
+static int mount_make_in_scratch(const struct mount_plan *m, int scratch_dfd, struct error *e)
+{
+	autoclose int place_fd = -1, made_fd = -1;
+	int fd;
+
+	if (mkdirat(scratch_dfd, "place", 0700) < 0 ||
+	    (place_fd = openat(scratch_dfd, "place", O_PATH | O_CLOEXEC)) < 0)
+		return err_sys(e, "%s: make a place to mount on", m->field);
+	if (mount_call_old(m, place_fd, e) < 0)
+		return -1;
+	made_fd = openat(scratch_dfd, "place", O_PATH | O_CLOEXEC);
+	fd = made_fd < 0 ? -1 :
+			   open_tree(made_fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+	if (fd < 0)
+		return err_sys(e, "%s: clone what was mounted", m->field);
+	return fd;
+}
+
+/*
+ * The exception of rule R2: a parameter is too long for fsconfig(). mount(2) leaves no descriptor of
+ * what it has mounted, and looking it up again by name would be a race with whoever shares the
+ * image. So it is done in a tmpfs of our own that stands at the target for that moment.
+ */
+static int mount_make_fs_old(const struct mount_plan *m, struct in_root target, struct error *e)
+{
+	autoclose int scratch_dfd = sys_mount_new("tmpfs", "mode", "700", 0);
+	char path[64];
+	int fd;
+
+	if (scratch_dfd < 0 || sys_attach(scratch_dfd, target.fd) < 0)
+		return err_sys(e, "%s: prepare %s", m->field, m->destination);
+	fd = mount_make_in_scratch(m, scratch_dfd, e);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", scratch_dfd);
+	if (umount2(path, MNT_DETACH) < 0 && fd >= 0) {
+		err_sys(e, "%s: unmount the scratch tmpfs", m->field);
+		fd_close(&fd);
+	}
+	return fd;
+}
+
+static int mount_make_fs_new(const struct mount_plan *m, struct in_root target, struct error *e)
+{
 	autoclose int fs_fd = fsopen(m->type, FSOPEN_CLOEXEC);
 	autoclose int fd = -1;
 
@@ -181,8 +257,7 @@ int mount_make_fs(const struct mount_plan *m, struct in_root target, struct erro
 		return err_sys(e, "%s.source: %s", m->field, m->source);
 	if (mount_set_params(fs_fd, m, e) < 0)
 		return -1;
-	/* A device that may only be read must not be opened for writing either. */
-	if (on_device && (m->set & MOUNT_ATTR_RDONLY) &&
+	if (mount_is_readonly_device(m) &&
 	    fsconfig(fs_fd, FSCONFIG_SET_FLAG, "ro", NULL, 0) < 0)
 		return err_sys(e, "%s.options: ro", m->field);
 	if (mount_set_tmpfs_mode(fs_fd, m, target) < 0 ||
@@ -193,6 +268,12 @@ int mount_make_fs(const struct mount_plan *m, struct in_root target, struct erro
 		return -1;
 	}
 	return fd_steal(&fd);
+}
+
+int mount_make_fs(const struct mount_plan *m, struct in_root target, struct error *e)
+{
+	return mount_needs_old_call(m) ? mount_make_fs_old(m, target, e) :
+					 mount_make_fs_new(m, target, e);
 }
 
 int mount_change(const struct mount_plan *m, struct in_root target, struct error *e)
@@ -216,55 +297,5 @@ int mount_attach(int tree_fd, struct in_root target, const char *field, struct e
 {
 	if (sys_attach(tree_fd, target.fd) < 0)
 		return err_sys(e, "%s: attach", field);
-	return 0;
-}
-
-bool mount_needs_old_call(const struct mount_plan *m)
-{
-	size_t i;
-
-	if (m->kind != MOUNT_FS)
-		return false;
-	for (i = 0; i < m->n_params; i++)
-		if (m->params[i].value && strlen(m->params[i].value) > FS_STRING_MAX)
-			return true;
-	return false;
-}
-
-static unsigned long mount_old_flags(uint64_t attrs)
-{
-	static const struct {
-		uint64_t attr;
-		unsigned long flag;
-	} flags[] = {
-		{MOUNT_ATTR_RDONLY, MS_RDONLY},	 {MOUNT_ATTR_NOSUID, MS_NOSUID},
-		{MOUNT_ATTR_NODEV, MS_NODEV},	 {MOUNT_ATTR_NOEXEC, MS_NOEXEC},
-		{MOUNT_ATTR_NOATIME, MS_NOATIME}, {MOUNT_ATTR_STRICTATIME, MS_STRICTATIME},
-		{MOUNT_ATTR_NODIRATIME, MS_NODIRATIME},
-	};
-	unsigned long result = 0;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(flags); i++)
-		if (attrs & flags[i].attr)
-			result |= flags[i].flag;
-	return result;
-}
-
-int mount_by_old_call(const struct mount_plan *m, struct in_root target, struct error *e)
-{
-	char data[4096], path[64];
-	size_t i, len = 0;
-
-	for (i = 0; i < m->n_params && len < sizeof(data); i++)
-		len += (size_t)snprintf(data + len, sizeof(data) - len, "%s%s%s%s", i ? "," : "",
-					m->params[i].key, m->params[i].value ? "=" : "",
-					m->params[i].value ? m->params[i].value : "");
-	if (len >= sizeof(data))
-		return err_set(e, ERR_CONFIG, "%s.options: more than %zu bytes in all", m->field,
-			       sizeof(data) - 1);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", target.fd);
-	if (mount(m->source ? m->source : m->type, path, m->type, mount_old_flags(m->set), data) < 0)
-		return err_sys(e, "%s: mount %s (type %s)", m->field, m->destination, m->type);
 	return 0;
 }

@@ -22,7 +22,7 @@ int mount_open_source(const struct mount_plan *m, struct error *e);
 int mount_clone_bind(const struct plan *p, const struct mount_plan *m, int source_fd, int userns_fd,
 		     struct error *e);
 
-/* A new instance of a filesystem, with attributes; target is where it will stand. */
+/* A new instance of a filesystem, detached; target is where it will stand. */
 int mount_make_fs(const struct mount_plan *m, struct in_root target, struct error *e);
 
 /* Attributes, propagation and identity of what is mounted at target already. */
@@ -30,8 +30,3 @@ int mount_change(const struct mount_plan *m, struct in_root target, struct error
 
 /* Puts a detached tree there. */
 int mount_attach(int tree_fd, struct in_root target, const char *field, struct error *e);
-
-/* The exception of rule R2: a parameter is too long for fsconfig(). Mounts by mount(2) on the open
- * target. */
-bool mount_needs_old_call(const struct mount_plan *m);
-int mount_by_old_call(const struct mount_plan *m, struct in_root target, struct error *e);

@@ -46,39 +46,38 @@ static bool rootfs_is_late_readonly(const struct mount_plan *m)
 	       (m->set & MOUNT_ATTR_RDONLY);
 }
 
-/* The old call knows fewer attributes: the rest is put on what it has mounted. */
-static int rootfs_mount_old(const struct mount_plan *m, int root_dfd, struct in_root target,
-			    struct error *e)
+/* Attaches a tree and keeps it for the masks, if they may need it. */
+static int rootfs_attach_mount(struct rootfs *r, const struct mount_plan *m, int *tree_fd,
+			       struct in_root target, struct error *e)
 {
-	auto_in_root struct in_root mounted = IN_ROOT_NONE;
+	int *keep = str_eq(m->destination, "/proc") ? &r->proc_dfd :
+		    str_eq(m->destination, "/sys")  ? &r->sys_dfd :
+						      NULL;
 
-	if (m->tmpcopyup)
-		return err_set(e, ERR_CONFIG, "%s.options: tmpcopyup with options this long", m->field);
-	if (mount_by_old_call(m, target, e) < 0)
+	if (mount_attach(*tree_fd, target, m->field, e) < 0)
 		return -1;
-	if (resolve_in_root(root_dfd, m->destination, &mounted) < 0)
-		return err_sys(e, "%s.destination: %s", m->field, m->destination);
-	return mount_change(m, mounted, e);
+	if (keep) {
+		fd_close(keep);
+		*keep = fd_steal(tree_fd);
+	}
+	return 0;
 }
 
-static int rootfs_mount_fs(const struct mount_plan *m, int root_dfd, struct in_root target,
+static int rootfs_mount_fs(struct rootfs *r, const struct mount_plan *m, struct in_root target,
 			   struct error *e)
 {
 	struct mount_plan now = *m;
-	autoclose int fd = -1;
+	autoclose int fd = mount_make_fs(m, target, e);
 
-	if (rootfs_is_late_readonly(m))
-		now.set &= ~(uint64_t)MOUNT_ATTR_RDONLY;
-	if (mount_needs_old_call(m))
-		return rootfs_mount_old(m, root_dfd, target, e);
-	fd = mount_make_fs(m, target, e);
 	if (fd < 0)
 		return -1;
+	if (rootfs_is_late_readonly(m))
+		now.set &= ~(uint64_t)MOUNT_ATTR_RDONLY;
 	if (m->tmpcopyup && copyup_tree(target.fd, fd, e) < 0)
 		return err_wrap(e, "%s", m->field);
 	if (mount_change(&now, (struct in_root){.fd = fd}, e) < 0)
 		return -1;
-	return mount_attach(fd, target, m->field, e);
+	return rootfs_attach_mount(r, m, &fd, target, e);
 }
 
 /* The same rule for links on the way: what the config calls /data may be /proc in the image. */
@@ -97,54 +96,55 @@ static int rootfs_check_not_proc(const struct mount_plan *m, struct in_root targ
 	return 0;
 }
 
-static int rootfs_mount_bind(const struct plan *p, size_t i, struct sources *s,
+static int rootfs_mount_bind(const struct plan *p, size_t i, struct sources *s, struct rootfs *r,
 			     struct in_root target, struct error *e)
 {
 	const struct mount_plan *m = &p->mounts[i];
 	autoclose int fd = -1;
 
 	if (s->cloned[i])
-		return mount_attach(s->mounts[i], target, m->field, e);
+		return rootfs_attach_mount(r, m, &s->mounts[i], target, e);
 	fd = mount_clone_bind(p, m, s->mounts[i], -1, e);
-	return fd < 0 ? -1 : mount_attach(fd, target, m->field, e);
+	return fd < 0 ? -1 : rootfs_attach_mount(r, m, &fd, target, e);
 }
 
-static int rootfs_mount(const struct plan *p, size_t i, struct sources *s, int root_dfd,
+static int rootfs_mount(const struct plan *p, size_t i, struct sources *s, struct rootfs *r,
 			struct error *e)
 {
 	const struct mount_plan *m = &p->mounts[i];
 	auto_in_root struct in_root target = IN_ROOT_NONE;
 
-	if (rootfs_check_plain(root_dfd, m, e) < 0)
+	if (rootfs_check_plain(r->dfd, m, e) < 0)
 		return -1;
 	if (m->kind == MOUNT_REMOUNT) {
-		if (resolve_in_root(root_dfd, m->destination, &target) < 0)
+		if (resolve_in_root(r->dfd, m->destination, &target) < 0)
 			return err_sys(e, "%s.destination: %s", m->field, m->destination);
 		return mount_change(m, target, e);
 	}
-	if (resolve_make(root_dfd, m->destination, rootfs_target_is_directory(m, s->mounts[i]),
+	if (resolve_make(r->dfd, m->destination, rootfs_target_is_directory(m, s->mounts[i]),
 			 &target, e) < 0)
 		return err_wrap(e, "%s.destination", m->field);
 	if (rootfs_check_not_proc(m, target, e) < 0)
 		return -1;
 	switch (m->kind) {
 	case MOUNT_BIND:
-		return rootfs_mount_bind(p, i, s, target, e);
+		return rootfs_mount_bind(p, i, s, r, target, e);
 	case MOUNT_CGROUP:
 		return cgroup_view_mount(p, m, s, target, e);
 	case MOUNT_FS:
 	case MOUNT_REMOUNT:
 		break;
 	}
-	return rootfs_mount_fs(m, root_dfd, target, e);
+	return rootfs_mount_fs(r, m, target, e);
 }
 
-static int rootfs_mount_all(const struct plan *p, struct sources *s, int root_dfd, struct error *e)
+static int rootfs_mount_all(const struct plan *p, struct sources *s, struct rootfs *r,
+			    struct error *e)
 {
 	size_t i;
 
 	for (i = 0; i < p->n_mounts; i++)
-		if (rootfs_mount(p, i, s, root_dfd, e) < 0)
+		if (rootfs_mount(p, i, s, r, e) < 0)
 			return -1;
 	return 0;
 }
@@ -168,14 +168,13 @@ static int rootfs_attach(const struct plan *p, const struct sources *s, struct e
 
 int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, struct error *e)
 {
-	ret->null_fd = -1;
-	ret->dfd = -1;
+	*ret = ROOTFS_NONE;
 	if (p->config->linux_.masked_paths.n && (ret->null_fd = devices_open_null(e)) < 0)
 		return -1;
 	if (rootfs_attach(p, s, e) < 0)
 		return -1;
 	ret->dfd = fd_steal(&s->root_fd);
-	if (rootfs_mount_all(p, s, ret->dfd, e) < 0 || devices_make(p, ret->dfd, e) < 0)
+	if (rootfs_mount_all(p, s, ret, e) < 0 || devices_make(p, ret->dfd, e) < 0)
 		return -1;
 	return 0;
 }
@@ -239,8 +238,8 @@ int rootfs_finish(const struct plan *p, struct rootfs *r, struct error *e)
 
 	if (rootfs_late_readonly(p, r->dfd, e) < 0)
 		return -1;
-	if (mask_readonly_paths(r->dfd, &l->readonly_paths, e) < 0 ||
-	    mask_paths(r->dfd, &l->masked_paths, r->null_fd, e) < 0)
+	if (mask_readonly_paths(r, &l->readonly_paths, e) < 0 ||
+	    mask_paths(r, &l->masked_paths, e) < 0)
 		return -1;
 	if (p->config->root.readonly && sys_set_attr(r->dfd, false, MOUNT_ATTR_RDONLY, 0, 0) < 0)
 		return err_sys(e, "root.readonly");
@@ -254,4 +253,6 @@ void rootfs_close(struct rootfs *r)
 {
 	fd_close(&r->dfd);
 	fd_close(&r->null_fd);
+	fd_close(&r->proc_dfd);
+	fd_close(&r->sys_dfd);
 }

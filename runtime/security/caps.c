@@ -30,6 +30,14 @@ static const char *caps_name(int n)
 	return name ? name : "a capability";
 }
 
+/* 1 or 0: whether it is in the bounding set; -1: past the kernel's last; -2: it can't be told. */
+static int caps_bounded(int n)
+{
+	int bound = prctl(PR_CAPBSET_READ, n, 0, 0, 0);
+
+	return bound >= 0 ? bound : errno == EINVAL && n > 0 ? -1 : -2;
+}
+
 int caps_probe_host(bool new_userns, struct cap_host *ret_host, struct error *e)
 {
 	autocap cap_t own = cap_get_proc();
@@ -39,10 +47,9 @@ int caps_probe_host(bool new_userns, struct cap_host *ret_host, struct error *e)
 
 	if (!own)
 		return err_sys(e, "capabilities: capget");
-	for (n = 0; n < CAPS_MAX; n++) {
-		bound = prctl(PR_CAPBSET_READ, n, 0, 0, 0);
-		if (bound < 0) /* EINVAL: past the kernel's last */
-			break;
+	for (n = 0; n < CAPS_MAX && (bound = caps_bounded(n)) != -1; n++) {
+		if (bound < 0)
+			return err_sys(e, "capabilities: read the bounding set");
 		host.known |= CAPS_BIT(n);
 		/* libcap may be older than the kernel and know fewer. */
 		if (bound && cap_get_flag(own, n, CAP_PERMITTED, &held) == 0 && held == CAP_SET)
@@ -61,9 +68,12 @@ int caps_drop_bounding(const struct cap_sets *s, struct error *e)
 	for (n = 0; n < CAPS_MAX; n++) {
 		if (s->bounding & CAPS_BIT(n))
 			continue;
-		bound = prctl(PR_CAPBSET_READ, n, 0, 0, 0);
-		if (bound < 0)
+		bound = caps_bounded(n);
+		if (bound == -1)
 			break;
+		/* Not knowing must not mean keeping all of them. */
+		if (bound < 0)
+			return err_sys(e, "capabilities: read the bounding set");
 		if (bound && prctl(PR_CAPBSET_DROP, n, 0, 0, 0) < 0)
 			return err_sys(e, "capabilities: drop %s from the bounding set",
 				       caps_name(n));

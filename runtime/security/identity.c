@@ -18,16 +18,22 @@
 
 int identity_new_keyring(int *ret_skipped, struct error *e)
 {
-	int skipped = 0;
+	int why;
 
-	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL, 0, 0, 0) < 0) {
-		/* A full quota is not among these: going on would share the caller's keys. */
-		if (errno != ENOSYS && errno != EPERM && errno != EACCES)
-			return err_sys(e, "new session keyring");
-		skipped = errno;
+	*ret_skipped = 0;
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL, 0, 0, 0) >= 0)
+		return 0;
+	why = errno;
+	/* No keyrings at all, or a filter around us that closes them to everybody below it, the program
+	 * too. Where only this call fails, going on would share the caller's keys. */
+	if ((why == ENOSYS || why == EPERM || why == EACCES) &&
+	    syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 0, 0, 0) < 0 &&
+	    errno == why) {
+		*ret_skipped = why;
+		return 0;
 	}
-	*ret_skipped = skipped;
-	return 0;
+	errno = why;
+	return err_sys(e, "new session keyring");
 }
 
 int identity_set_groups(const struct ids *groups, bool allowed, struct error *e)

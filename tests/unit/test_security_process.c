@@ -7,9 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/filter.h>
 #include <linux/keyctl.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/personality.h>
@@ -285,6 +288,61 @@ static int set_limits(void)
 TEST(rlimits_are_exact_and_memlock_is_best_effort)
 {
 	CHECK_INT(in_child(set_limits), 0);
+}
+
+/* From here on, call nr with this first argument (-1: any) gives EPERM. */
+static int forbid(unsigned int nr, int first)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)first, 0, first < 0 ? 0 : 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {ARRAY_SIZE(filter), filter};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static int drop_unseen(void)
+{
+	const struct cap_sets none = {0};
+	struct cap_host host;
+
+	NEED(forbid(SYS_prctl, PR_CAPBSET_READ));
+	NEED(caps_drop_bounding(&none, &err) < 0);
+	NEED(str_eq(err.text, "capabilities: read the bounding set: operation not permitted"));
+	NEED(caps_probe_host(false, &host, &err) < 0);
+	return 0;
+}
+
+TEST(a_bounding_set_that_cannot_be_read_is_an_error)
+{
+	CHECK_INT(in_child(drop_unseen), 0);
+}
+
+static int keep_keyring(void)
+{
+	int skipped = 0;
+
+	if (syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 0, 0, 0) < 0)
+		return 0; /* no keyrings here */
+	NEED(forbid(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING));
+	NEED(identity_new_keyring(&skipped, &err) < 0);
+	NEED(str_eq(err.text, "new session keyring: operation not permitted"));
+	/* Where nobody has any, there is nothing to share. */
+	NEED(forbid(SYS_keyctl, -1));
+	NEED(identity_new_keyring(&skipped, &err) == 0);
+	NEED(skipped == EPERM);
+	return 0;
+}
+
+TEST(the_callers_keyring_is_not_kept_silently)
+{
+	CHECK_INT(in_child(keep_keyring), 0);
 }
 
 static int set_personality(void)
