@@ -123,6 +123,10 @@ int cli_read_options(struct cli *c, char **argv, size_t *at, const struct cli_op
 
 void cli_print_options(FILE *out, const struct cli_option *options, size_t n);
 
+/* Those before the command. */
+extern const struct cli_option cli_globals[];
+extern const size_t cli_n_globals;
+
 extern const struct cli_command cli_create, cli_start, cli_run, cli_state, cli_kill, cli_delete,
 	cli_list, cli_exec, cli_spec, cli_features,
 	cli_pause, cli_resume, cli_ps, cli_update, cli_events;

@@ -21,31 +21,16 @@
 #include "base/str.h"
 #include "base/timing.h"
 #include "cli/cli.h"
+#include "cli/suggest.h"
 #include "state/store.h"
 #include "sys/self.h"
 #include "sys/sys.h"
 
 static const struct cli_command *const commands[] = {
-	&cli_create, &cli_start, &cli_run,  &cli_state,	   &cli_kill,
-	&cli_delete, &cli_list,	 &cli_exec, &cli_pause, &cli_resume, &cli_ps, &cli_update, &cli_events, &cli_spec,	   &cli_features,
+	&cli_create, &cli_start,  &cli_run,    &cli_state, &cli_kill,
+	&cli_delete, &cli_list,	  &cli_exec,   &cli_pause, &cli_resume,
+	&cli_ps,     &cli_update, &cli_events, &cli_spec,  &cli_features,
 };
-
-// clang-format off
-static const struct cli_option global_options[] = {
-	CLI_OPTION(root, "root", 0, CLI_TEXT, "DIR", "state directory (default: /run/sbxrun, for users $XDG_RUNTIME_DIR/sbxrun)"),
-	CLI_OPTION(log, "log", 0, CLI_TEXT, "FILE", "write errors there too"),
-	CLI_OPTION(log_format, "log-format", 0, CLI_TEXT, "text|json", "of the log (default: text)"),
-	CLI_OPTION(log_level, "log-level", 0, CLI_TEXT, "error|warning|info|debug", "how much is logged (default: error)"),
-	CLI_OPTION(debug, "debug", 0, CLI_FLAG, NULL, "the same as --log-level debug"),
-	CLI_OPTION(systemd_cgroup, "systemd-cgroup", 0, CLI_FLAG, NULL, "not supported: cgroups are made through cgroupfs"),
-	CLI_OPTION(cgroup_manager, "cgroup-manager", 0, CLI_TEXT, "cgroupfs", "the only one there is"),
-	CLI_OPTION(rootless, "rootless", 0, CLI_TEXT, "auto|true|false", "must be what the caller is (default: auto)"),
-	CLI_OPTION(strict, "strict", 0, CLI_FLAG, NULL, "create, run, exec: refuse a config that can't be carried out in full"),
-	CLI_OPTION(timing, "timing", 0, CLI_TEXT, "FILE", "write microseconds a stage"),
-	CLI_OPTION(version, "version", 'v', CLI_FLAG, NULL, "print the version"),
-	CLI_OPTION(help, "help", 'h', CLI_FLAG, NULL, "print this"),
-};
-// clang-format on
 
 static void main_out_of_memory(void)
 {
@@ -66,6 +51,29 @@ static const struct cli_command *main_find(const char *name)
 	return NULL;
 }
 
+/* Commands of runc that callers ask for to see whether they are there. */
+static const char *const refused_commands[] = {"checkpoint", "restore"};
+
+static int main_unknown_command(const char *name, struct error *e)
+{
+	struct suggest s = {.word = name};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(refused_commands); i++)
+		if (str_eq(refused_commands[i], name))
+			return err_set(
+				e, ERR_USAGE,
+				"%s is not supported: containers can't be saved and restored",
+				name);
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		suggest_try(&s, commands[i]->name);
+	suggest_try(&s, "help");
+	if (s.best)
+		return err_set(e, ERR_USAGE, "unknown command \"%s\" (did you mean %s?)", name,
+			       s.best);
+	return err_set(e, ERR_USAGE, "unknown command \"%s\" (see sbxrun help)", name);
+}
+
 static void main_usage(FILE *out)
 {
 	size_t i;
@@ -74,7 +82,7 @@ static void main_usage(FILE *out)
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->help);
 	fprintf(out, "  %-10s %s\n\nOptions:\n", "help", "print this, or what a command takes");
-	cli_print_options(out, global_options, ARRAY_SIZE(global_options));
+	cli_print_options(out, cli_globals, cli_n_globals);
 }
 
 static void main_usage_of(FILE *out, const struct cli_command *command)
@@ -90,7 +98,7 @@ static int main_help(const char *name, struct error *e)
 	const struct cli_command *command = name ? main_find(name) : NULL;
 
 	if (name && !command)
-		return err_set(e, ERR_USAGE, "unknown command \"%s\"", name);
+		return main_unknown_command(name, e);
 	if (command)
 		main_usage_of(stdout, command);
 	else
@@ -157,7 +165,8 @@ static int main_tidy_fds(const struct cli *c, struct error *e)
 		if (fcntl((int)fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != (int)fd)
 			return err_sys(e, "open /dev/null for descriptor %u", fd);
 	if (c->preserve_fds > 1024)
-		return err_set(e, ERR_USAGE, "--preserve-fds: %u is more than 1024", c->preserve_fds);
+		return err_set(e, ERR_USAGE, "--preserve-fds: %u is more than 1024",
+			       c->preserve_fds);
 	for (fd = 3; fd < 3 + c->preserve_fds; fd++)
 		if (fcntl((int)fd, F_GETFD) < 0)
 			return err_sys(e, "--preserve-fds %u: descriptor %u", c->preserve_fds, fd);
@@ -191,8 +200,9 @@ static int main_run(struct cli *c, const struct cli_command *command, struct err
 	int result;
 
 	if (c->n_args < command->min_args || c->n_args > command->max_args)
-		return err_set(e, ERR_USAGE, "usage: sbxrun %s [OPTION…] %s", command->name,
-			       command->synopsis);
+		return err_set(e, ERR_USAGE, "usage: sbxrun %s%s%s%s", command->name,
+			       command->n_options ? " [OPTION…]" : "",
+			       *command->synopsis ? " " : "", command->synopsis);
 	if (command->enters && self_protect(c->argv, e) < 0)
 		return -1;
 	prctl(PR_SET_NAME, "sbxrun");
@@ -208,12 +218,11 @@ static int main_run(struct cli *c, const struct cli_command *command, struct err
 /* *ret_command is NULL when what was asked for is done. */
 static int main_parse(struct cli *c, const struct cli_command **ret_command, struct error *e)
 {
-	const size_t n = ARRAY_SIZE(global_options);
 	const struct cli_command *command;
 	size_t at = 1;
 
 	*ret_command = NULL;
-	if (cli_read_options(c, c->argv, &at, global_options, n, 0, e) < 0)
+	if (cli_read_options(c, c->argv, &at, cli_globals, cli_n_globals, 0, e) < 0)
 		return -1;
 	if (c->version) {
 		fputs(cli_version, stdout);
@@ -228,17 +237,16 @@ static int main_parse(struct cli *c, const struct cli_command **ret_command, str
 		return main_help(c->argv[at + 1], e);
 	command = main_find(c->argv[at]);
 	if (!command)
-		return err_set(e, ERR_USAGE, "unknown command \"%s\" (see sbxrun help)", c->argv[at]);
+		return main_unknown_command(c->argv[at], e);
 	c->failure = command->failure;
 	at++;
-	if (c->argv[at] && (str_eq(c->argv[at], "--help") || str_eq(c->argv[at], "-h"))) {
-		main_usage_of(stdout, command);
-		return 0;
-	}
 	if (cli_read_options(c, c->argv, &at, command->options, command->n_options,
 			     command->program ? 1 : SIZE_MAX, e) < 0)
 		return -1;
-	*ret_command = command;
+	if (c->help)
+		main_usage_of(stdout, command);
+	else
+		*ret_command = command;
 	return 0;
 }
 
@@ -260,7 +268,8 @@ int main(int argc, char **argv)
 		return c.status;
 	if (command->enters && !command->program)
 		main_read_activation(&c);
-	if (main_tidy_fds(&c, &e) < 0 || main_check_globals(&c, &e) < 0 || main_open_log(&c, &e) < 0)
+	if (main_tidy_fds(&c, &e) < 0 || main_check_globals(&c, &e) < 0 ||
+	    main_open_log(&c, &e) < 0)
 		goto fail;
 	if (command->stateless)
 		c.root = NULL;

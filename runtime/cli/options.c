@@ -1,11 +1,16 @@
 /*
- * Flags as Go's flag package takes them, because engines write them so: --x v, --x=v, -x v, -x=v, and
- * long names behind one dash. A flag may be given as --x=true or --x=false. "--" ends options.
+ * Flags as Go's flag package takes them, because engines write them so: --x v, --x=v, -x v, -x=v,
+ * and long names behind one dash. A flag may be given as --x=true or --x=false. "--" ends options.
+ * --help and -h are an option of every command.
  */
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/suggest.h"
+
+static const struct cli_option help_option = CLI_OPTION(help, "help", 'h', CLI_FLAG, NULL, "");
 
 static const struct cli_option *option_find(const struct cli_option *options, size_t n,
 					    const char *name, size_t len)
@@ -19,18 +24,29 @@ static const struct cli_option *option_find(const struct cli_option *options, si
 	return NULL;
 }
 
+/* Go's own words for true and false. */
+static const struct {
+	const char *word;
+	bool value;
+} flag_words[] = {
+	{"true", true},	  {"True", true}, {"TRUE", true},   {"t", true},
+	{"T", true},	  {"1", true},	  {"false", false}, {"False", false},
+	{"FALSE", false}, {"f", false},	  {"F", false},	    {"0", false},
+};
+
 static int option_set_flag(struct cli *c, const struct cli_option *o, const char *value,
 			   struct error *e)
 {
 	bool *field = (bool *)((char *)c + o->offset);
+	size_t i;
 
-	if (!value || str_eq(value, "true"))
-		*field = true;
-	else if (str_eq(value, "false"))
-		*field = false;
-	else
-		return err_set(e, ERR_USAGE, "--%s: \"%s\" is neither true nor false", o->name, value);
-	return 0;
+	for (i = 0; i < ARRAY_SIZE(flag_words); i++) {
+		if (!value || str_eq(value, flag_words[i].word)) {
+			*field = flag_words[i].value;
+			return 0;
+		}
+	}
+	return err_set(e, ERR_USAGE, "--%s: \"%s\" is neither true nor false", o->name, value);
 }
 
 static int option_set(struct cli *c, const struct cli_option *o, char *value, struct error *e)
@@ -58,6 +74,32 @@ static int option_set(struct cli *c, const struct cli_option *o, char *value, st
 	return 0;
 }
 
+/* The error for one that is not in the table: where else it belongs, what is like it, or all there
+ * are. */
+static int option_unknown(struct cli *c, const char *word, const char *name, size_t len,
+			  const struct cli_option *options, size_t n, struct error *e)
+{
+	struct suggest s = {.word = arena_strndup(c->arena, name, len)};
+	struct buf all = buf_new(c->arena, sizeof(e->text));
+	int given = (int)(len + (size_t)(name - word));
+	size_t i;
+
+	if (options != cli_globals && option_find(cli_globals, cli_n_globals, name, len))
+		return err_set(e, ERR_USAGE,
+			       "flag provided but not defined: %.*s (it stands before the command)",
+			       given, word);
+	for (i = 0; i < n; i++) {
+		suggest_try(&s, options[i].name);
+		buf_printf(&all, "%s--%s", i ? ", " : "", options[i].name);
+	}
+	if (s.best)
+		return err_set(e, ERR_USAGE,
+			       "flag provided but not defined: %.*s (did you mean --%s?)", given,
+			       word, s.best);
+	return err_set(e, ERR_USAGE, "flag provided but not defined: %.*s (there are %s)", given,
+		       word, n ? all.data : "none");
+}
+
 static int option_read(struct cli *c, char **argv, size_t *at, const struct cli_option *options,
 		       size_t n, struct error *e)
 {
@@ -67,8 +109,9 @@ static int option_read(struct cli *c, char **argv, size_t *at, const struct cli_
 	char *value = equals ? equals + 1 : NULL;
 
 	if (!o)
-		return err_set(e, ERR_USAGE, "flag provided but not defined: %.*s (see --help)",
-			       (int)(len + (size_t)(name - word)), word);
+		o = option_find(&help_option, 1, name, len);
+	if (!o)
+		return option_unknown(c, word, name, len, options, n, e);
 	if (o->kind != CLI_FLAG && !value) {
 		value = argv[*at + 1];
 		if (!value)

@@ -92,9 +92,10 @@ static int sub_for_each(const struct strings *words, const struct cgroup_dirs *d
 	size_t i;
 
 	if (d->n == 1 && d->v[0].unified)
-		return err_set(e, ERR_HOST,
-			       "--cgroup CONTROLLER:PATH: this host has cgroup v2, one tree for all "
-			       "controllers: use --cgroup PATH");
+		return err_set(
+			e, ERR_HOST,
+			"--cgroup CONTROLLER:PATH: this host has cgroup v2, one tree for all "
+			"controllers: use --cgroup PATH");
 	for (i = 0; i < words->n; i++) {
 		char *controllers = arena_strdup(a, words->v[i]);
 		char *colon = strchr(controllers, ':');

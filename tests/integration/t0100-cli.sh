@@ -19,7 +19,7 @@ version_names_program_commit_and_spec() {
 
 help_goes_to_stdout() {
 	local words
-	for words in help --help -h 'help create' 'create --help' 'run -h'; do
+	for words in help --help -h 'help create' 'create --help' 'run -h' 'create some-id --bundle x --help' 'exec -t -h'; do
 		# shellcheck disable=SC2086
 		run "$SBXRUN" $words
 		rc_is 0
@@ -51,6 +51,30 @@ unknown_commands_and_flags_are_refused() {
 	refused 'nonsense' sbx create --nonsense -b "$B" "$ID"
 	refused 'z' sbx run -z -b "$B" "$ID"
 	state_is_empty
+}
+
+a_mistyped_command_is_answered_with_the_nearest() {
+	refused 'unknown command "strat" .*start' "$SBXRUN" strat
+	refused 'unknown command "exce" .*exec' "$SBXRUN" help exce
+	refused 'unknown command "hlep" .*help' "$SBXRUN" hlep
+	refused 'unknown command "frobnicate" .*sbxrun help' "$SBXRUN" frobnicate
+	unlike "$err" 'did you mean'
+}
+
+an_unknown_flag_is_answered_with_those_that_there_are() {
+	refused 'flag provided but not defined: --bundel .*did you mean --bundle\?' sbx create --bundel=x "$P"
+	refused 'flag provided but not defined: --nonsense .*--format.*--quiet' sbx list --nonsense
+	refused 'flag provided but not defined: --nonsense .*none' sbx start --nonsense
+	refused 'flag provided but not defined: --root .*before the command' "$SBXRUN" list --root "$T/state"
+	refused 'flag provided but not defined: --bundle .*--root' "$SBXRUN" --bundle x list
+}
+
+# podman asks for both before it offers to save a container: a failure, and no word of a missing argument.
+checkpoint_and_restore_are_said_to_be_missing() {
+	refused 'checkpoint is not supported' "$SBXRUN" checkpoint --help
+	is "$out" ''
+	refused 'restore is not supported' "$SBXRUN" restore --lsm-mount-context
+	unlike "$err" 'argument'
 }
 
 a_flag_without_its_value_is_refused_in_the_words_that_engines_look_for() {
@@ -126,6 +150,7 @@ two_dashes_end_the_options() {
 }
 
 flags_take_true_and_false() {
+	local word
 	bundle 'sh("exit 7")'
 	run sbx run --detach=false --keep=true -b "$B" "$ID"
 	rc_is 7
@@ -133,6 +158,13 @@ flags_take_true_and_false() {
 	refused . sbx delete --force=maybe "$ID"
 	sbx delete --force=true "$ID"
 	nothing_is_left
+	# As Go's flag package reads them.
+	for word in T 1 TRUE; do
+		run sbx run --detach=0 --keep=$word -b "$B" "$ID"
+		rc_is 7
+		is "$(status_of "$ID")" stopped "$word"
+		sbx delete --force=f "$ID"
+	done
 }
 
 a_number_must_be_one() {

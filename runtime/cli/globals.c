@@ -1,0 +1,21 @@
+/* The options that stand before the command. */
+#include "base/str.h"
+#include "cli/cli.h"
+
+// clang-format off
+const struct cli_option cli_globals[] = {
+	CLI_OPTION(root, "root", 0, CLI_TEXT, "DIR", "state directory (default: /run/sbxrun, for users $XDG_RUNTIME_DIR/sbxrun)"),
+	CLI_OPTION(log, "log", 0, CLI_TEXT, "FILE", "write errors there too"),
+	CLI_OPTION(log_format, "log-format", 0, CLI_TEXT, "text|json", "of the log (default: text)"),
+	CLI_OPTION(log_level, "log-level", 0, CLI_TEXT, "error|warning|info|debug", "how much is logged (default: error)"),
+	CLI_OPTION(debug, "debug", 0, CLI_FLAG, NULL, "the same as --log-level debug"),
+	CLI_OPTION(systemd_cgroup, "systemd-cgroup", 0, CLI_FLAG, NULL, "not supported: cgroups are made through cgroupfs"),
+	CLI_OPTION(cgroup_manager, "cgroup-manager", 0, CLI_TEXT, "cgroupfs", "the only one there is"),
+	CLI_OPTION(rootless, "rootless", 0, CLI_TEXT, "auto|true|false", "must be what the caller is (default: auto)"),
+	CLI_OPTION(strict, "strict", 0, CLI_FLAG, NULL, "create, run, exec: refuse a config that can't be carried out in full"),
+	CLI_OPTION(timing, "timing", 0, CLI_TEXT, "FILE", "write microseconds a stage"),
+	CLI_OPTION(version, "version", 'v', CLI_FLAG, NULL, "print the version"),
+	CLI_OPTION(help, "help", 'h', CLI_FLAG, NULL, "print this"),
+};
+// clang-format on
+const size_t cli_n_globals = ARRAY_SIZE(cli_globals);

@@ -1,0 +1,13 @@
+/* What a mistyped word was probably meant to be. Pure. */
+#pragma once
+
+#include <stddef.h>
+
+struct suggest {
+	const char *word;
+	const char *best; /* NULL: nothing is near */
+	size_t distance;
+};
+
+/* Keeps name in s->best if it is nearer to s->word than what was tried before. */
+void suggest_try(struct suggest *s, const char *name);
