@@ -36,7 +36,7 @@ int cgroup_check_unused(const struct cgroup_dirs *d, struct error *e);
 struct cgroup_handle {
 	int unified_dfd; /* for CLONE_INTO_CGROUP, or -1 */
 	size_t n;
-	int tasks_fd[CGROUP_MAX];
+	int tasks_fd[CGROUP_MAX + 2]; /* the last two for resctrl (cgroup/rdt.h) */
 	char warning[512]; /* for the log; empty: none */
 };
 #define CGROUP_HANDLE_NONE ((struct cgroup_handle){.unified_dfd = -1})

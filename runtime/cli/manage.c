@@ -170,10 +170,9 @@ static int update_read(const char *path, struct arena *a, struct oci_resources *
 static int update_run(struct cli *c, struct error *e)
 {
 	struct oci_resources *r = arena_new(c->arena, struct oci_resources);
+	struct oci_intel_rdt rdt = {.l3_cache_schema = c->l3_cache_schema,
+				    .mem_bw_schema = c->mem_bw_schema};
 
-	if (c->l3_cache_schema || c->mem_bw_schema)
-		return err_set(e, ERR_HOST, "--%s: Intel RDT is not supported",
-			       c->l3_cache_schema ? "l3-cache-schema" : "mem-bw-schema");
 	if (c->kernel_memory || c->kernel_memory_tcp)
 		log_warn("--%s: has no effect",
 			 c->kernel_memory ? "kernel-memory" : "kernel-memory-tcp");
@@ -181,7 +180,7 @@ static int update_run(struct cli *c, struct error *e)
 		return -1;
 	if (update_flags(c, r, e) < 0)
 		return -1;
-	return life_update(c->root, c->args[0], r, c->arena, e);
+	return life_update(c->root, c->args[0], r, &rdt, c->arena, e);
 }
 
 // clang-format off
@@ -203,8 +202,8 @@ static const struct cli_option update_options[] = {
 	CLI_OPTION(memory_reservation, "memory-reservation", 0, CLI_TEXT, "SIZE", "what is left to it when memory is short"),
 	CLI_OPTION(memory_swap, "memory-swap", 0, CLI_TEXT, "SIZE", "limit of memory and swap together; -1: none"),
 	CLI_OPTION(pids_limit, "pids-limit", 0, CLI_TEXT, "N", "most processes; -1: no limit"),
-	CLI_OPTION(l3_cache_schema, "l3-cache-schema", 0, CLI_TEXT, "TEXT", "not supported"),
-	CLI_OPTION(mem_bw_schema, "mem-bw-schema", 0, CLI_TEXT, "TEXT", "not supported"),
+	CLI_OPTION(l3_cache_schema, "l3-cache-schema", 0, CLI_TEXT, "L3:…", "cache of its class of service (Intel RDT)"),
+	CLI_OPTION(mem_bw_schema, "mem-bw-schema", 0, CLI_TEXT, "MB:…", "memory bandwidth of its class"),
 };
 // clang-format on
 const struct cli_command cli_update = {"update",

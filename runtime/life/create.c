@@ -15,6 +15,7 @@
 #include "base/path.h"
 #include "base/timing.h"
 #include "cgroup/cgroup.h"
+#include "cgroup/rdt.h"
 #include "init/hooks.h"
 #include "init/init.h"
 #include "init/stage.h"
@@ -38,6 +39,9 @@ static int create_record(const struct plan *p, bool notify, struct arena *a, str
 
 	if (proc_boot_id(boot_id, e) < 0)
 		return -1;
+	/* What the record says is ours will be removed. */
+	if (p->rdt.group.ours && rdt_class_exists(&p->rdt.group))
+		return err_set(e, ERR_EXISTS, "linux.intelRdt: %s exists", p->rdt.group.class);
 	if (!p->cgroup.skipped_reason && cgroup_dirs_settle(&p->cgroup, a, &dirs, e) < 0)
 		return -1;
 	*ret = (struct record){
@@ -56,11 +60,13 @@ static int create_record(const struct plan *p, bool notify, struct arena *a, str
 		.root_on_host = p->attach_on_host,
 		.root_mount_id = p->attach_on_host ? sys_mount_id(p->rootfs) : 0,
 		.cgroups = {.n = dirs.n, .v = dirs.v},
+		.rdt = p->rdt.group,
 		.listener_path = c->linux_.seccomp.listener_path,
 		.listener_metadata = c->linux_.seccomp.listener_metadata,
 		.hooks = {.poststart = c->hooks.poststart, .poststop = c->hooks.poststop},
 		.annotations = c->annotations,
 	};
+	ret->rdt.made = p->rdt.may_make && !ret->rdt.ours && !rdt_class_exists(&ret->rdt);
 	return 0;
 }
 
@@ -190,6 +196,7 @@ static int create_attend(const struct plan *p, const struct create_options *o, s
 		return -1;
 	timing_mark("ready");
 	c->record.committed = true;
+	c->record.rdt.made = false; /* a shared class outlives its maker */
 	if (create_remember_init(c, a, e) < 0)
 		return -1;
 	if (o->pidfd_socket && life_send_pidfd(o->pidfd_socket, c->pidfd, e) < 0)
@@ -229,6 +236,10 @@ static int create_spawn(const struct plan *p, const struct create_options *o, st
 	if (!p->cgroup.skipped_reason && cgroup_make(&p->cgroup, &in->cgroup, e) < 0) {
 		/* It has removed what it made; what is there now is somebody else's. */
 		c->record.cgroups.n = 0;
+		return -1;
+	}
+	if (rdt_make(&p->rdt, &in->cgroup, e) < 0) {
+		c->record.rdt.set = false; /* the same */
 		return -1;
 	}
 	if (in->cgroup.warning[0] && o->strict)

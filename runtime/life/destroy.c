@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "cgroup/cgroup.h"
+#include "cgroup/rdt.h"
 #include "init/hooks.h"
 #include "life/life.h"
 #include "sys/proc.h"
@@ -94,6 +95,8 @@ static int destroy_all(const struct record *r, int pidfd, struct error *e)
 	if (destroy_kill_init(pidfd, r->id, result < 0 ? &other : e) < 0)
 		result = -1;
 	if (cgroup_destroy(&dirs, result < 0 ? &other : e) < 0)
+		result = -1;
+	if (rdt_remove(&r->rdt, result < 0 ? &other : e) < 0)
 		result = -1;
 	if (destroy_unmount_root(r, result < 0 ? &other : e) < 0)
 		result = -1;

@@ -48,10 +48,12 @@ static int events_send_stats(const struct record *r, int pidfd, int out_fd, stru
 	struct arena a = {0}; /* of this line: the loop may go on for months */
 	struct buf b = buf_new(&a, LINE_MAX_BYTES);
 	struct cgroup_stats stats;
+	struct rdt_stats rdt;
 	int result = -1;
 
 	if (cgroup_stats_read(&dirs, &a, &stats, e) == 0) {
-		life_stats_write(r->id, &stats, proc_dfd, &a, &b);
+		rdt_stats_read(&r->rdt, &a, &rdt);
+		life_stats_write(r->id, &stats, &rdt, proc_dfd, &a, &b);
 		result = events_send(out_fd, &b, e);
 	}
 	arena_free(&a);

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "base/timing.h"
+#include "cgroup/rdt.h"
 #include "init/init.h"
 #include "life/foreground.h"
 #include "life/life.h"
@@ -363,7 +364,8 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 	    life_settle_notes(p, o->strict, a, e) < 0 ||
 	    seccomp_program_build(&c->linux_.seccomp, a, &j->init.seccomp, &notes, e) < 0 ||
 	    exec_find_namespaces(j, &r, p, e) < 0 ||
-	    cgroup_open(&cgroups, subs, o->ignore_paused, &j->init.cgroup, e) < 0)
+	    cgroup_open(&cgroups, subs, o->ignore_paused, &j->init.cgroup, e) < 0 ||
+	    rdt_open(&r.rdt, &j->init.cgroup, e) < 0)
 		return -1;
 	life_log_notes(&notes);
 	j->affinity_initial = exec_cpus(c->process.exec_cpu_affinity.initial, a);

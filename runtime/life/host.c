@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "cgroup/cgroup.h"
+#include "cgroup/rdt.h"
 #include "life/foreground.h"
 #include "life/life.h"
 #include "life/notify.h"
@@ -119,6 +120,8 @@ int life_plan(const struct create_options *o, const struct host_facts *facts, st
 	if (config->process.apparmor_profile || config->process.selinux_label ||
 	    config->linux_.mount_label)
 		lsm_probe_host(&f.lsm);
+	if (config->linux_.intel_rdt.set)
+		f.resctrl = rdt_find_root(a);
 	if (!host_has_own_mounts(config))
 		f.can_mount_detached = sys_can_mount_detached();
 	if (plan_make(config, o->id, bundle, &f, a, ret_plan, e) < 0)

@@ -106,7 +106,7 @@ int life_ps_filter(char *text, const pid_t *pids, size_t n, struct buf *b, struc
 
 /* New limits; what is not given stays. All of them or, on failure, none. */
 int life_update(const char *root, const char *id, const struct oci_resources *resources,
-		struct arena *a, struct error *e);
+		const struct oci_intel_rdt *rdt, struct arena *a, struct error *e);
 
 struct events_options {
 	const char *root;

@@ -266,6 +266,64 @@ void life_stats_interfaces(char *text, struct buf *b)
 	buf_char(b, ']');
 }
 
+static void text(struct buf *b, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	key(b, name);
+	json_write_string(b, value);
+}
+
+/* A list of objects, one a cache: those of the numbers that it has. */
+static void rdt_caches(struct buf *b, const char *name, const struct rdt_stats *r,
+		       const enum rdt_count *counts, size_t n)
+{
+	size_t i, k;
+
+	if (!r->n_caches || !r->caches[0].has[counts[0]])
+		return;
+	key(b, name);
+	buf_char(b, '[');
+	for (i = 0; i < r->n_caches; i++) {
+		comma(b);
+		buf_char(b, '{');
+		for (k = 0; k < n; k++)
+			some(b, rdt_count_files[counts[k]], r->caches[i].count[counts[k]]);
+		end(b);
+	}
+	buf_char(b, ']');
+}
+
+static void stats_rdt(struct buf *b, const struct rdt_stats *r)
+{
+	static const enum rdt_count bandwidth[] = {RDT_MBM_TOTAL, RDT_MBM_LOCAL};
+	static const enum rdt_count occupancy[] = {RDT_LLC_OCCUPANCY};
+
+	object(b, "intel_rdt");
+	if (r->cbm_mask) {
+		object(b, "l3_cache_info");
+		text(b, "cbm_mask", r->cbm_mask);
+		some(b, "min_cbm_bits", r->min_cbm_bits);
+		some(b, "num_closids", r->l3_classes);
+		end(b);
+	}
+	text(b, "l3_cache_schema_root", r->l3_root);
+	text(b, "l3_cache_schema", r->l3);
+	if (r->mb_classes) {
+		object(b, "mem_bw_info");
+		some(b, "bandwidth_gran", r->bandwidth_gran);
+		some(b, "delay_linear", r->delay_linear);
+		some(b, "min_bandwidth", r->min_bandwidth);
+		some(b, "num_closids", r->mb_classes);
+		end(b);
+	}
+	text(b, "mem_bw_schema_root", r->mb_root);
+	text(b, "mem_bw_schema", r->mb);
+	rdt_caches(b, "mbm_stats", r, bandwidth, ARRAY_SIZE(bandwidth));
+	rdt_caches(b, "cmt_stats", r, occupancy, ARRAY_SIZE(occupancy));
+	end(b);
+}
+
 /* The interfaces of init's network namespace, unless that is ours: then they are not its own. NULL:
  * nothing to say. */
 static char *interfaces_read(int proc_dfd, struct arena *a)
@@ -282,8 +340,8 @@ static char *interfaces_read(int proc_dfd, struct arena *a)
 	return fd < 0 ? NULL : fd_read_all(fd, 1 << 20, a, &len);
 }
 
-void life_stats_write(const char *id, const struct cgroup_stats *s, int proc_dfd, struct arena *a,
-		      struct buf *b)
+void life_stats_write(const char *id, const struct cgroup_stats *s, const struct rdt_stats *rdt,
+		      int proc_dfd, struct arena *a, struct buf *b)
 {
 	buf_str(b, "{\"type\":\"stats\"");
 	key(b, "id");
@@ -298,8 +356,7 @@ void life_stats_write(const char *id, const struct cgroup_stats *s, int proc_dfd
 	end(b);
 	stats_io(b, s);
 	stats_hugetlb(b, s);
-	object(b, "intel_rdt");
-	end(b);
+	stats_rdt(b, rdt);
 	life_stats_interfaces(interfaces_read(proc_dfd, a), b);
 	end(b);
 	buf_str(b, "}\n");

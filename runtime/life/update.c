@@ -6,6 +6,7 @@
  */
 #include "base/log.h"
 #include "cgroup/cgroup.h"
+#include "cgroup/rdt.h"
 #include "life/life.h"
 #include "oci/oci.h"
 #include "sys/sys.h"
@@ -77,10 +78,27 @@ static int update_plan(struct oci_resources *r, const struct cgroup_dirs *dirs, 
 	return cgroup_plan_update(r, dirs, &host, a, ret, e);
 }
 
+/* The class first: one write, which can be taken back when the cgroups refuse. */
+static int update_write(const struct record *r, const char *schemata, const struct cgroup_plan *plan,
+			char *warning, size_t size, struct arena *a, struct error *e)
+{
+	const char *old = NULL;
+	struct error ignored;
+
+	if (schemata && rdt_set_schemata(&r->rdt, schemata, a, &old, e) < 0)
+		return -1;
+	if (cgroup_update(plan, warning, size, e) == 0)
+		return 0;
+	if (schemata && rdt_set_schemata(&r->rdt, old, a, NULL, &ignored) < 0)
+		log_warn("update: %s", ignored.text);
+	return -1;
+}
+
 int life_update(const char *root, const char *id, const struct oci_resources *resources,
-		struct arena *a, struct error *e)
+		const struct oci_intel_rdt *rdt, struct arena *a, struct error *e)
 {
 	auto_store struct store s = STORE_NONE;
+	const char *schemata = rdt_schemata(rdt->l3_cache_schema, rdt->mem_bw_schema, NULL, a);
 	struct oci_resources r = *resources;
 	struct cgroup_plan plan;
 	struct cgroup_dirs dirs;
@@ -101,6 +119,8 @@ int life_update(const char *root, const char *id, const struct oci_resources *re
 	case STATUS_STOPPED:
 		return err_set(e, ERR_WRONG_STATE, "container not running");
 	}
+	if (schemata && !record.rdt.set)
+		return err_set(e, ERR_CONFIG, "linux.intelRdt: container \"%s\" has none", id);
 	dirs = life_cgroups(&record);
 	if (!dirs.n)
 		return err_set(e, ERR_HOST, "update: container \"%s\" has no cgroups", id);
@@ -108,7 +128,7 @@ int life_update(const char *root, const char *id, const struct oci_resources *re
 		return -1;
 	for (i = 0; i < plan.warnings.n; i++)
 		log_warn("%s", plan.warnings.v[i]);
-	if (cgroup_update(&plan, warning, sizeof(warning), e) < 0)
+	if (update_write(&record, schemata, &plan, warning, sizeof(warning), a, e) < 0)
 		return -1;
 	if (*warning)
 		log_warn("%s", warning);

@@ -29,6 +29,12 @@ struct features_seccomp {
 	struct strings supported_flags;
 };
 
+struct features_rdt {
+	bool enabled;
+	bool schemata;
+	bool monitoring;
+};
+
 struct features_memory_policy {
 	struct strings modes;
 	struct strings flags;
@@ -45,7 +51,7 @@ struct features_linux {
 	struct features_seccomp seccomp;
 	struct enabled apparmor;
 	struct enabled selinux;
-	struct enabled intel_rdt;
+	struct features_rdt intel_rdt;
 	struct features_memory_policy memory_policy;
 	struct features_extensions mount_extensions;
 	struct enabled net_devices;
@@ -85,6 +91,13 @@ static const struct json_row features_seccomp_rows[] = {
 };
 TABLE(features_seccomp);
 
+static const struct json_row features_rdt_rows[] = {
+	F(features_rdt, "enabled", BOOL, enabled),
+	F(features_rdt, "schemata", BOOL, schemata),
+	F(features_rdt, "monitoring", BOOL, monitoring),
+};
+TABLE(features_rdt);
+
 static const struct json_row features_memory_policy_rows[] = {
 	F(features_memory_policy, "modes", STRINGS, modes),
 	F(features_memory_policy, "flags", STRINGS, flags),
@@ -103,7 +116,7 @@ static const struct json_row features_linux_rows[] = {
 	O(features_linux, "seccomp", seccomp, features_seccomp),
 	O(features_linux, "apparmor", apparmor, enabled),
 	O(features_linux, "selinux", selinux, enabled),
-	O(features_linux, "intelRdt", intel_rdt, enabled),
+	O(features_linux, "intelRdt", intel_rdt, features_rdt),
 	O(features_linux, "memoryPolicy", memory_policy, features_memory_policy),
 	O(features_linux, "mountExtensions", mount_extensions, features_extensions),
 	O(features_linux, "netDevices", net_devices, enabled),
@@ -177,9 +190,12 @@ void oci_features_write(struct arena *a, struct buf *b)
 				.known_flags = words_of(a, oci_seccomp_flags),
 				.supported_flags = words_of(a, oci_seccomp_flags),
 			},
+			.intel_rdt = {.enabled = true, .schemata = true, .monitoring = true},
 			.memory_policy = {.modes = words_of(a, oci_memory_modes), .flags = words_of(a, oci_memory_flags)},
 			.mount_extensions = {.idmap = {.enabled = true}},
 			.net_devices = {.enabled = true},
+			.apparmor = {.enabled = true},
+			.selinux = {.enabled = true},
 		},
 	};
 

@@ -200,6 +200,10 @@ static int validate_intel_rdt(const struct oci_intel_rdt *r, struct error *e)
 	    (strpbrk(id, "/\n") || str_eq(id, ".") || str_eq(id, "..") || strlen(id) > 255))
 		return REFUSE(e, "linux.intelRdt.closID: %s is not the name of a class",
 			      json_show(id).text);
+	if (r->mem_bw_schema &&
+	    (!str_after(r->mem_bw_schema, "MB:") || strchr(r->mem_bw_schema, '\n')))
+		return REFUSE(e, "linux.intelRdt.memBwSchema: %s is not a line that begins with MB:",
+			      json_show(r->mem_bw_schema).text);
 	for (i = 0; i < r->schemata.n; i++)
 		if (!*r->schemata.v[i] || strchr(r->schemata.v[i], '\n'))
 			return REFUSE(e, "linux.intelRdt.schemata[%zu]: must be one line", i);

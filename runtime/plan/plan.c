@@ -20,24 +20,6 @@ const struct ns_join *plan_join(const struct plan *p, enum oci_ns type)
 	return NULL;
 }
 
-/* Fields that the runtime reads and can't carry out yet: refused, never ignored. */
-static int plan_refuse_unsupported(const struct oci_config *c, struct error *e)
-{
-	const struct {
-		const char *field;
-		bool used;
-	} fields[] = {
-		{"linux.intelRdt", c->linux_.intel_rdt.set},
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(fields); i++)
-		if (fields[i].used)
-			return err_set(e, ERR_CONFIG, "%s: not supported by this version of sbxrun",
-				       fields[i].field);
-	return 0;
-}
-
 static int plan_namespaces(const struct oci_config *c, const struct host_facts *facts,
 			   struct plan *p, struct error *e)
 {
@@ -268,13 +250,14 @@ int plan_make(const struct oci_config *c, const char *id, const char *bundle,
 		.groups_may_stay = !facts->machine_root,
 	};
 
-	if (plan_refuse_unsupported(c, e) < 0 || plan_namespaces(c, facts, &p, e) < 0)
+	if (plan_namespaces(c, facts, &p, e) < 0)
 		return -1;
 	plan_propagation(c, &p);
 	if (plan_mounts(c, a, &p, e) < 0)
 		return -1;
 	plan_devices(c, a, &p);
-	if (plan_netdevs(c, a, &p, e) < 0)
+	if (plan_netdevs(c, a, &p, e) < 0 ||
+	    plan_rdt(&c->linux_.intel_rdt, id, facts->resctrl, a, &p.rdt, e) < 0)
 		return -1;
 	if (cgroup_plan_make(c, id, &facts->cgroup, !facts->machine_root, a, &p.cgroup, e) < 0)
 		return -1;

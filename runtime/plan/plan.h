@@ -14,6 +14,7 @@
 #include "oci/config.h"
 #include "plan/cgroup.h"
 #include "plan/mounts.h"
+#include "plan/rdt.h"
 #include "plan/security.h"
 
 /* What the host is and has, probed once. */
@@ -27,6 +28,7 @@ struct host_facts {
 	struct cap_host caps;	     /* for a payload in our own user namespace … */
 	struct cap_host caps_userns; /* … and in one of its own */
 	struct lsm_host lsm;
+	const char *resctrl; /* where it is mounted, asked for only when the config has intelRdt */
 };
 
 struct ns_join {
@@ -79,6 +81,7 @@ struct plan {
 	size_t n_netdevs;
 	struct netdev_plan *netdevs;
 	struct cgroup_plan cgroup;
+	struct rdt_plan rdt;
 	struct cap_sets caps;
 	struct rlimit_plans rlimits;
 	struct scheduler_plan scheduler;

@@ -128,6 +128,18 @@ static void print_cgroup(const struct cgroup_plan *c, struct buf *b)
 	}
 }
 
+static void print_rdt(const struct rdt_plan *r, struct buf *b)
+{
+	if (!r->group.set)
+		return;
+	buf_printf(b, "rdt class %s%s\n", r->group.class,
+		   r->group.ours ? " own" : r->may_make ? " make" : "");
+	if (r->schemata)
+		buf_printf(b, "rdt schemata %s", r->schemata);
+	if (r->group.monitor)
+		buf_printf(b, "rdt monitor %s\n", r->group.monitor);
+}
+
 static void print_security(const struct plan *p, struct buf *b)
 {
 	size_t i;
@@ -160,5 +172,6 @@ void plan_print(const struct plan *p, struct buf *b)
 	for (i = 0; i < p->n_netdevs; i++)
 		buf_printf(b, "interface %s as %s\n", p->netdevs[i].host_name, p->netdevs[i].name);
 	print_cgroup(&p->cgroup, b);
+	print_rdt(&p->rdt, b);
 	print_security(p, b);
 }

@@ -16,6 +16,15 @@ static const struct json_row cgroup_dir_rows[] = {
 };
 TABLE(cgroup_dir);
 
+static const struct json_row rdt_group_rows[] = {
+	F(rdt_group, "root", STR, root, REQUIRED),
+	F(rdt_group, "class", STR, class, REQUIRED),
+	F(rdt_group, "monitor", STR, monitor, OMIT),
+	F(rdt_group, "ours", BOOL, ours, OMIT),
+	F(rdt_group, "made", BOOL, made, OMIT),
+};
+TABLE(rdt_group);
+
 static const struct json_row record_rows[] = {
 	F(record, "version", U32, version, REQUIRED),
 	F(record, "id", STR, id, REQUIRED),
@@ -36,6 +45,7 @@ static const struct json_row record_rows[] = {
 	F(record, "rootOnHost", BOOL, root_on_host, OMIT),
 	F(record, "rootMountId", U64, root_mount_id, OMIT),
 	N(record, "cgroups", LIST, cgroups, cgroup_dir, CGROUP_MAX, OMIT),
+	O(record, "intelRdt", rdt, rdt_group, SETS OMIT),
 	F(record, "seccompListener", STR, listener_path, OMIT),
 	F(record, "seccompMetadata", STR, listener_metadata, OMIT),
 	O(record, "hooks", hooks, oci_hooks, OMIT),

@@ -19,6 +19,7 @@
 #include "json/json.h"
 #include "oci/config.h"
 #include "plan/cgroup.h"
+#include "plan/rdt.h"
 
 #define RECORD_VERSION 1
 
@@ -44,6 +45,7 @@ struct record {
 	bool root_on_host; /* the root is mounted in the runtime's own mount namespace … */
 	uint64_t root_mount_id; /* … on top of this mount */
 	LIST(struct cgroup_dir) cgroups;
+	struct rdt_group rdt;
 	char *listener_path; /* of seccomp notifications, NULL: none */
 	char *listener_metadata;
 	struct oci_hooks hooks; /* those that run after create */

@@ -227,10 +227,10 @@ blkio_weight_is_written_or_refused() {
 	like "$err" 'linux\.resources\.blockIO\.weight'
 }
 
-rdt_flags_are_refused() {
+rdt_flags_need_a_container_with_a_class() {
 	_box
-	refused 'l3-cache-schema: .*not supported' sbx update --l3-cache-schema 'L3:0=f' "$ID"
-	refused 'mem-bw-schema: .*not supported' sbx update --mem-bw-schema 'MB:0=20' "$ID"
+	refused 'linux.intelRdt: container .* has none' sbx update --l3-cache-schema 'L3:0=f' "$ID"
+	refused 'linux.intelRdt: container .* has none' sbx update --mem-bw-schema 'MB:0=20' "$ID"
 }
 
 # ---- the file ----

@@ -293,9 +293,10 @@ TEST(a_line_of_statistics_has_the_known_form)
 		.memory = {.usage = {.limit = UINT64_MAX, .usage = 7}, .raw = {1, raw}},
 		.pids = {.current = 1},
 	};
+	struct rdt_stats rdt = {0};
 	struct buf b = buf_new(&arena, 1 << 16);
 
-	life_stats_write("box", &s, -1, &arena, &b);
+	life_stats_write("box", &s, &rdt, -1, &arena, &b);
 	CHECK_STR(
 		b.data,
 		"{\"type\":\"stats\",\"id\":\"box\",\"data\":{\"cpu\":{\"usage\":{\"total\":30,\"kernel\":10,"

@@ -453,6 +453,9 @@ TEST(small_fields_of_linux)
 		{"\"intelRdt\":{\"closID\":\"a\"}", NULL}, {"\"intelRdt\":{\"closID\":\"/\"}", NULL},
 		{"\"intelRdt\":{\"closID\":\"a/b\"}", "linux.intelRdt.closID: \"a/b\" is not the name of a class"},
 		{"\"intelRdt\":{\"closID\":\"..\"}", "linux.intelRdt.closID: \"..\" is not the name of a class"},
+		{"\"intelRdt\":{\"memBwSchema\":\"MB:0=20\"}", NULL},
+		{"\"intelRdt\":{\"memBwSchema\":\"L3:0=f\"}", "linux.intelRdt.memBwSchema: \"L3:0=f\" is not a line that begins with MB:"},
+		{"\"intelRdt\":{\"memBwSchema\":\"MB:0=20\\nL3:0=f\"}", "linux.intelRdt.memBwSchema: \"MB:0=20\\x0aL3:0=f\" is not a line that begins with MB:"},
 		{"\"intelRdt\":{\"schemata\":[\"a\\nb\"]}", "linux.intelRdt.schemata[0]: must be one line"},
 	};
 	static const struct judged bare[] = {
