@@ -8,6 +8,7 @@
 #include <linux/capability.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -26,6 +27,7 @@
 #include "security/lsm.h"
 #include "security/seccomp_eval.h"
 #include "sys/proc.h"
+#include "sys/sys.h"
 
 /* Root of the user namespace, so that what is made in the container belongs to it. */
 int init_become_root(struct init *in, struct error *e)
@@ -172,7 +174,7 @@ int init_find_program(struct init *in, struct error *e)
 {
 	const struct oci_process *process = &in->plan->config->process;
 
-	in->env = program_env(process, in->listen_fds, in->arena);
+	in->env = program_env(process, in->arena);
 	return program_find(process->args.v[0], &in->env, in->arena, &in->program, e);
 }
 
@@ -198,10 +200,10 @@ static int init_label(struct init *in, struct error *e)
 	return lsm_set_exec(self_dfd, &in->plan->lsm, e);
 }
 
-/* What execve would otherwise pass on. report_fd stays for the report; so does also_fd, if any. */
-int init_clear_inheritance(struct init *in, int report_fd, int also_fd, struct error *e)
+/* What execve would otherwise pass on. one_fd and other_fd stay. */
+int init_clear_inheritance(struct init *in, int one_fd, int other_fd, struct error *e)
 {
-	const int keep[] = {report_fd, also_fd};
+	const int keep[] = {one_fd, other_fd};
 
 	if (init_label(in, e) < 0 || init_keep_fds(in, e) < 0 || identity_reset_signals(e) < 0)
 		return -1;
@@ -209,36 +211,44 @@ int init_clear_inheritance(struct init *in, int report_fd, int also_fd, struct e
 	/* execve makes us traceable before it closes what is close-on-exec (rule R3). */
 	if (fd_close_all_but(3 + (int)in->preserve_fds, keep, ARRAY_SIZE(keep)) < 0)
 		return err_sys(e, "close descriptors");
+	in->proc_dfd = in->pid_ns.fd = -1;
 	return 0;
 }
 
-/* All that init still calls: the last of its capabilities, the talk with create and start, the end. */
-static bool init_filter_lets_us_finish(const struct seccomp_program *p)
+/* All that is still called: the last of the capabilities, the talk with create and start, the birth
+ * of another process if there is one, the terminal, the end. */
+static bool init_filter_lets_us_finish(const struct init *in)
 {
 	static const int calls[] = {
-		SYS_brk,     SYS_mmap,	     SYS_munmap,	SYS_capset, SYS_prctl,
-		SYS_sendmsg, SYS_recvmsg,    SYS_accept4,	SYS_close,  SYS_prlimit64,
-		SYS_execve,  SYS_exit_group, SYS_clock_gettime, /* for --timing */
+		SYS_brk,	   SYS_mmap,	 SYS_munmap,  SYS_capget,     SYS_capset,
+		SYS_prctl,	   SYS_sendmsg,	 SYS_recvmsg, SYS_accept4,    SYS_close,
+		SYS_prlimit64,	   SYS_getpid,	 SYS_execve,  SYS_exit_group,
+		SYS_clock_gettime, /* for --timing */
 	};
+	static const uint64_t birth[6] = {CLONE_PARENT | CLONE_PIDFD}, terminal[6] = {0, TIOCSCTTY};
+	const struct seccomp_program *p = &in->seccomp;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(calls); i++)
 		if (!bpf_allows_always(p->filter, p->len, calls[i]))
 			return false;
-	return true;
+	if (in->born_later && (!bpf_allows_always(p->filter, p->len, SYS_setsid) ||
+			       !bpf_allows(p->filter, p->len, SYS_clone, birth)))
+		return false;
+	return !in->console.in_use || bpf_allows(p->filter, p->len, SYS_ioctl, terminal);
 }
 
 /*
  * The kernel checks and compiles a filter when it is loaded, which takes longer than the rest of
- * `start`. Loaded now, it also ends the one right that was kept for it. Not with a listener: that one
- * comes with `start`.
+ * `start`. Loaded now, it also ends the one right that was kept for it, before this process is in
+ * anyone's sight. Not with a listener: that one comes with `start`.
  */
 int init_load_filter_early(struct init *in, struct error *e)
 {
 	int listener_fd = -1;
 
 	if (!in->plan->config->process.set || !in->seccomp.filter || in->seccomp.notify ||
-	    !init_filter_lets_us_finish(&in->seccomp))
+	    !init_filter_lets_us_finish(in))
 		return 0;
 	if (seccomp_program_load(&in->seccomp, &listener_fd, e) < 0)
 		return -1;
@@ -252,6 +262,7 @@ static int init_execute(struct init *in, int report_fd, struct error *e)
 	struct listener_page *page = NULL;
 	int listener_fd = -1;
 
+	program_env_add_sockets(&in->env, in->listen_fds, in->arena);
 	if (in->seccomp.notify && !(page = listener_offer(report_fd, e)))
 		return -1;
 	if (stage_say(report_fd, STAGE_EXECUTING, e) < 0 ||

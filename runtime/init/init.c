@@ -97,6 +97,8 @@ static int init_build_root(struct init *in, struct error *e)
 	const struct oci_process *process = &in->plan->config->process;
 	auto_in_root struct in_root cwd = IN_ROOT_NONE;
 
+	in->sources.pid_ns_fd = in->pid_ns.fd;
+	in->sources.pid_ns_entered = in->pid_ns.entered;
 	if (rootfs_build(in->plan, &in->sources, &in->root, e) < 0)
 		return -1;
 	sources_close(in->plan, &in->sources);
@@ -188,11 +190,20 @@ static int init_finish_root(struct init *in, struct error *e)
 	return result;
 }
 
+/* From here on, children are born into it. */
+static int init_enter_pid_ns(struct init *in, struct error *e)
+{
+	if (in->pid_ns.fd >= 0 && !in->pid_ns.entered && setns(in->pid_ns.fd, CLONE_NEWPID) < 0)
+		return err_sys(e, "linux.namespaces: join pid namespace %s",
+			       plan_join(in->plan, OCI_NS_PID)->path);
+	return 0;
+}
+
 static int init_confine(struct init *in, struct error *e)
 {
 	if (!in->plan->config->process.set)
 		return 0;
-	if (init_take_identity(in, e) < 0 || console_own(&in->console, e) < 0)
+	if (init_take_identity(in, e) < 0)
 		return -1;
 	return init_find_program(in, e);
 }
@@ -209,14 +220,47 @@ static int init_settle(struct init *in, struct error *e)
 {
 	const int keep[] = {in->stage_fd, in->listen_fd, in->proc_dfd, log_fd()};
 
-	if (!init_has_start_hooks(in)) {
-		if (init_clear_inheritance(in, in->stage_fd, in->listen_fd, e) < 0)
-			return -1;
-		return init_load_filter_early(in, e);
+	if (init_has_start_hooks(in) && !in->born_later) {
+		if (fd_close_all_but(3 + (int)in->preserve_fds, keep, ARRAY_SIZE(keep)) < 0)
+			return err_sys(e, "close descriptors");
+		return 0;
 	}
-	if (fd_close_all_but(3 + (int)in->preserve_fds, keep, ARRAY_SIZE(keep)) < 0)
-		return err_sys(e, "close descriptors");
+	if (init_clear_inheritance(in, in->stage_fd, in->listen_fd, e) < 0)
+		return -1;
+	return init_has_start_hooks(in) ? 0 : init_load_filter_early(in, e);
+}
+
+/*
+ * Where the pid namespace is that of others: only now does something appear in it, a child of the
+ * parent's that goes on with this table and has nothing that they could want to take over.
+ */
+static int init_be_born(struct init *in, struct error *e)
+{
+	int pidfd = -1;
+	pid_t pid;
+
+	if (!in->born_later)
+		return 0;
+	pid = sys_clone_sibling(0, &pidfd);
+	if (pid < 0 && errno == EAGAIN)
+		return err_set(e, ERR_SYSTEM,
+			       "clone into the pid namespace: %s (a container that joins one needs room for "
+			       "two processes while it is created: linux.resources.pids.limit)",
+			       err_text(errno));
+	if (pid < 0)
+		return err_sys(e, "clone into the pid namespace");
+	if (pid > 0)
+		_exit(msg_send(in->stage_fd, STAGE_BORN, NULL, pidfd) < 0);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		return err_sys(e, "prctl");
+	if (setsid() < 0)
+		return err_sys(e, "setsid");
 	return 0;
+}
+
+static int init_own_console(struct init *in, struct error *e)
+{
+	return console_own(&in->console, e);
 }
 
 static int init_report_ready(struct init *in, struct error *e)
@@ -256,10 +300,15 @@ static const struct step create_steps[] = {
 	/* While capabilities are still there to raise limits. */
 	{"limits", init_set_limits},
 	{"keyring", init_new_keyring},
-	/* The last of create: what follows runs with the payload's rights. */
+	/* The last that needs rights over it; nothing of ours is born between this and be-born. */
+	{"pid-ns", init_enter_pid_ns},
+	/* What follows runs with the payload's rights. */
 	{"confine", init_confine},
 	/* Nothing is opened, and little is called, any more. */
 	{"settle", init_settle},
+	{"be-born", init_be_born},
+	/* Its session must be that of the process that stays. */
+	{"own-console", init_own_console},
 	{"ready", init_report_ready},
 };
 // clang-format on
@@ -305,7 +354,7 @@ static int init_run_start_hooks(struct init *in, int start_fd, struct error *e)
 		return 0;
 	if (hooks_run(hooks, "startContainer", init_state(in, STATUS_CREATED), &in->env, e) < 0)
 		return -1;
-	return init_clear_inheritance(in, start_fd, -1, e);
+	return in->born_later ? 0 : init_clear_inheritance(in, start_fd, -1, e);
 }
 
 void init_main(void *context)

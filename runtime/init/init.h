@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "cgroup/cgroup.h"
 #include "init/console.h"
+#include "ns/spawn.h"
 #include "plan/plan.h"
 #include "rootfs/resolve.h"
 #include "rootfs/rootfs.h"
@@ -26,8 +27,10 @@ struct init {
 	struct sources sources;
 	struct cgroup_handle cgroup;
 	struct seccomp_program seccomp;
+	struct pid_ns pid_ns;	/* that of others, which the program will be in */
 	struct store *store;	/* the parent's; closed at once */
 	bool make_cgroup_ns;	/* after joining */
+	bool born_later;	/* the program will be a child of the process that all of this is done by */
 	bool parent_acts;	/* hooks and interfaces are its work, once the mounts are there */
 	bool no_new_keyring;
 	unsigned int preserve_fds;

@@ -5,24 +5,17 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/sched.h>
-#include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/log.h"
 #include "base/str.h"
 #include "base/timing.h"
 #include "init/init.h"
 #include "init/stage.h"
 #include "init/steps.h"
-#include "security/caps.h"
 #include "security/identity.h"
-#include "security/seccomp_eval.h"
 #include "sys/proc.h"
 #include "sys/sys.h"
 
@@ -110,48 +103,6 @@ static int join_take_identity(struct join *j, struct error *e)
 	return init_find_program(&j->init, e);
 }
 
-/* What launcher and child still have to do under the filter. */
-static bool join_filter_lets_us_finish(const struct seccomp_program *p, bool terminal)
-{
-	static const struct {
-		int nr;
-		uint64_t args[6];
-	} calls[] = {
-		{SYS_capset, {0}},	   {SYS_prctl, {0}},	  {SYS_clone, {CLONE_PARENT | CLONE_PIDFD}},
-		{SYS_sendmsg, {0}},	   {SYS_setsid, {0}},	  {SYS_prlimit64, {0}},
-		{SYS_execve, {0}},	   {SYS_exit_group, {0}},
-		{SYS_ioctl, {0, TIOCSCTTY}}, /* the last: for a terminal only */
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(calls) - !terminal; i++)
-		if (!bpf_allows(p->filter, p->len, calls[i].nr, calls[i].args))
-			return false;
-	return true;
-}
-
-/*
- * Without no_new_privs the filter needs CAP_SYS_ADMIN. Here it is held by a process that the
- * container can't see. A filter that would stop this process itself is left to the child, which
- * then has to keep that one capability until it is loaded.
- */
-static int join_load_filter(struct join *j, int sock, struct error *e)
-{
-	struct init *in = &j->init;
-	int listener_fd = -1;
-
-	if (init_clear_inheritance(in, in->stage_fd, sock, e) < 0)
-		return -1;
-	if (!init_filter_needs_admin(in) || in->seccomp.notify ||
-	    !join_filter_lets_us_finish(&in->seccomp, in->console.in_use))
-		return 0;
-	if (seccomp_program_load(&in->seccomp, &listener_fd, e) < 0 ||
-	    caps_apply_final(&in->plan->caps, e) < 0)
-		return -1;
-	in->filter_is_loaded = true;
-	return 0;
-}
-
 // clang-format off
 static const struct join_step steps[] = {
 	{"leave-caller", join_leave_caller},
@@ -177,7 +128,10 @@ int join_enter(void *context, int sock, struct error *e)
 			return -1;
 		timing_mark(steps[i].name);
 	}
-	return join_load_filter(j, sock, e);
+	if (init_clear_inheritance(&j->init, j->init.stage_fd, sock, e) < 0)
+		return -1;
+	/* Here CAP_SYS_ADMIN is held by a process that the container can't see. */
+	return init_load_filter_early(&j->init, e);
 }
 
 void join_main(void *context)

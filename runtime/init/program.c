@@ -116,8 +116,9 @@ static const char *program_home(uint32_t uid, struct arena *a)
 	return "/";
 }
 
-struct strings program_env(const struct oci_process *p, unsigned int listen_fds, struct arena *a)
+struct strings program_env(const struct oci_process *p, struct arena *a)
 {
+	/* With room for what program_env_add_sockets() adds. */
 	struct strings env = {.v = arena_array(a, p->env.n + 4, char *)};
 	size_t i;
 
@@ -125,9 +126,13 @@ struct strings program_env(const struct oci_process *p, unsigned int listen_fds,
 		env.v[env.n++] = p->env.v[i];
 	if (!program_env_get(&p->env, "HOME"))
 		env.v[env.n++] = arena_printf(a, "HOME=%s", program_home(p->user.uid, a));
-	if (listen_fds) {
-		env.v[env.n++] = arena_printf(a, "LISTEN_FDS=%u", listen_fds);
-		env.v[env.n++] = arena_printf(a, "LISTEN_PID=%d", getpid());
-	}
 	return env;
+}
+
+void program_env_add_sockets(struct strings *env, unsigned int listen_fds, struct arena *a)
+{
+	if (!listen_fds)
+		return;
+	env->v[env->n++] = arena_printf(a, "LISTEN_FDS=%u", listen_fds);
+	env->v[env->n++] = arena_printf(a, "LISTEN_PID=%d", getpid());
 }

@@ -10,9 +10,11 @@
 int program_find(const char *name, const struct strings *env, struct arena *a, char **ret_path,
 		 struct error *e);
 
-/* The config's environment; HOME is added from the container's /etc/passwd when it is missing, and
- * what socket activation says of listen_fds descriptors, if any. */
-struct strings program_env(const struct oci_process *p, unsigned int listen_fds, struct arena *a);
+/* The config's environment; HOME is added from the container's /etc/passwd when it is missing. */
+struct strings program_env(const struct oci_process *p, struct arena *a);
+
+/* Adds what socket activation says of that many descriptors, to the process that executes. */
+void program_env_add_sockets(struct strings *env, unsigned int listen_fds, struct arena *a);
 
 /* The words of execve's failure. Returns -1. */
 int program_exec_failed(const char *path, int sys, struct error *e);

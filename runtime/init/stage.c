@@ -2,11 +2,12 @@
 
 #include <stddef.h>
 
+#include "base/fd.h"
 #include "sys/msg.h"
 
 static const char *stage_name(enum stage stage)
 {
-	static const char *const names[] = {"mounted", "hooks-run", "ready",  "committed",
+	static const char *const names[] = {"mounted", "hooks-run", "born",   "ready",   "committed",
 					    "start",   "executing", "failed", "listener"};
 
 	return names[stage - STAGE_MOUNTED];
@@ -19,12 +20,12 @@ int stage_say(int sock, enum stage stage, struct error *e)
 	return 0;
 }
 
-int stage_await(int sock, enum stage stage, struct error *e)
+static int stage_receive(int sock, enum stage stage, int *ret_fd, struct error *e)
 {
 	struct error from;
 	int kind, got;
 
-	got = msg_recv(sock, &kind, &from, NULL);
+	got = msg_recv(sock, &kind, &from, ret_fd);
 	if (got < 0)
 		return err_sys(e, "wait for stage \"%s\"", stage_name(stage));
 	if (got == 0)
@@ -37,6 +38,22 @@ int stage_await(int sock, enum stage stage, struct error *e)
 	if (kind != (int)stage)
 		return err_set(e, ERR_BUG, "stage %d came instead of \"%s\"", kind, stage_name(stage));
 	return 0;
+}
+
+int stage_await(int sock, enum stage stage, struct error *e)
+{
+	return stage_receive(sock, stage, NULL, e);
+}
+
+int stage_await_fd(int sock, enum stage stage, struct error *e)
+{
+	autoclose int fd = -1;
+
+	if (stage_receive(sock, stage, &fd, e) < 0)
+		return -1;
+	if (fd < 0)
+		return err_set(e, ERR_BUG, "stage \"%s\" came without its descriptor", stage_name(stage));
+	return fd_steal(&fd);
 }
 
 void stage_fail(int sock, const struct error *why)

@@ -7,6 +7,8 @@
  *	  │ moves interfaces, runs the hooks   │  or with netDevices
  *	  │ ───────── STAGE_HOOKS_RUN ───────► │
  *	  │                                    │  createContainer hooks, pivot_root, confinement
+ *	  │ ◄──────── STAGE_BORN ───────────── │  only into a joined pid namespace: with the pidfd of a
+ *	  │                                    ●──► child of the parent's, which goes on from here
  *	  │ ◄──────── STAGE_READY ──────────── │
  *	  │ writes record and pid file         │
  *	  │ ───────── STAGE_COMMITTED ───────► │  waits for `start` on its listener
@@ -22,6 +24,7 @@
 enum stage {
 	STAGE_MOUNTED = 100,
 	STAGE_HOOKS_RUN,
+	STAGE_BORN,
 	STAGE_READY,
 	STAGE_COMMITTED,
 	/* Between `start` and init, on the start socket. */
@@ -36,6 +39,9 @@ int stage_say(int sock, enum stage stage, struct error *e);
 
 /* Waits for exactly this stage. The peer's error becomes ours. */
 int stage_await(int sock, enum stage stage, struct error *e);
+
+/* The same, for a stage that comes with a descriptor: that, or -1. */
+int stage_await_fd(int sock, enum stage stage, struct error *e);
 
 /* Tells the peer what went wrong; nothing more can be done if it isn't there. */
 void stage_fail(int sock, const struct error *why);

@@ -177,6 +177,25 @@ static int create_open_console(const struct plan *p, const struct create_options
 	return in->console_fd < 0 ? err_wrap(e, "--console-socket") : 0;
 }
 
+/* Init goes on as another process, born into a pid namespace that it was not in. */
+static int create_await_birth(int sock, struct created *c, struct error *e)
+{
+	autoclose int pidfd = stage_await_fd(sock, STAGE_BORN, e);
+	pid_t pid = pidfd < 0 ? -1 : proc_pid_of(pidfd);
+	int status;
+
+	if (pidfd < 0)
+		return -1;
+	if (pid < 0)
+		return err_set(e, ERR_SYSTEM, "init died as soon as it was born");
+	while (waitpid(c->pid, &status, __WALL) < 0 && errno == EINTR)
+		;
+	fd_close(&c->pidfd);
+	c->pid = pid;
+	c->pidfd = fd_steal(&pidfd);
+	return 0;
+}
+
 /* The parent's side of the stages. */
 static int create_attend(const struct plan *p, const struct create_options *o, struct init *in,
 			 int sock, struct created *c, struct netdevs *netdevs, struct arena *a,
@@ -192,6 +211,8 @@ static int create_attend(const struct plan *p, const struct create_options *o, s
 		    stage_say(sock, STAGE_HOOKS_RUN, e) < 0)
 			return -1;
 	}
+	if (in->born_later && create_await_birth(sock, c, e) < 0)
+		return -1;
 	if (stage_await(sock, STAGE_READY, e) < 0)
 		return -1;
 	timing_mark("ready");
@@ -229,7 +250,8 @@ static void create_roll_back(struct created *c, struct arena *a)
 static int create_spawn(const struct plan *p, const struct create_options *o, struct init *in,
 			struct created *c, struct arena *a, struct error *e)
 {
-	struct spawn spawn = {.plan = p, .main = init_main, .context = in, .unified_dfd = -1};
+	struct spawn spawn = {.plan = p, .main = init_main, .context = in, .unified_dfd = -1,
+			      .pid_ns = &in->pid_ns};
 	struct netdevs netdevs = NETDEVS_NONE;
 	int socks[2], result;
 
@@ -303,6 +325,8 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 		.cgroup = CGROUP_HANDLE_NONE,
 		.listen_fd = -1,
 		.console_fd = -1,
+		.pid_ns = PID_NS_NONE,
+		.born_later = plan_join(p, OCI_NS_PID) != NULL,
 		.no_new_keyring = o->no_new_keyring,
 		.preserve_fds = o->preserve_fds,
 		.listen_fds = o->listen_fds,

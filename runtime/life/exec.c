@@ -345,6 +345,8 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 				    .parent_fd = -1,
 				    .listen_fd = -1,
 				    .console_fd = -1,
+				    .pid_ns = PID_NS_NONE,
+				    .born_later = true,
 				    .preserve_fds = o->preserve_fds}};
 	if (life_load(o->root, o->id, false, a, &s, &r, e) < 0)
 		return -1;

@@ -2,20 +2,18 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "base/fd.h"
-#include "base/str.h"
 #include "sys/msg.h"
+#include "sys/proc.h"
 #include "sys/sys.h"
 
 enum {
 	SAY_MAP_ME, /* child → parent: I am in the new user namespace */
 	SAY_MAPPED, /* parent → child: the maps are written */
-	SAY_BORN,   /* launcher → parent: this is the child (its pidfd) */
+	SAY_BORN,   /* launcher → parent: this is the child (its pidfd; none if it is the launcher) */
 	SAY_FAILED, /* launcher → parent, with the error */
 };
 
@@ -60,6 +58,16 @@ __attribute__((noreturn)) static void launcher_main(const struct launch *l, int 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (l->enter(l->context, sock, &e) < 0)
 		goto fail;
+	if (l->in_place) {
+		if (unshare((int)l->clone_flags) < 0) {
+			err_sys(&e, "make the namespaces");
+			goto fail;
+		}
+		if (msg_send(sock, SAY_BORN, NULL, -1) < 0)
+			_exit(1);
+		fd_close(&sock);
+		l->main(l->context);
+	}
 	pid = sys_clone_sibling(l->clone_flags, &pidfd);
 	if (pid == 0) {
 		fd_close(&sock);
@@ -75,32 +83,16 @@ fail:
 	_exit(msg_send(sock, SAY_FAILED, &e, -1) < 0 ? 2 : 1);
 }
 
-static pid_t launch_pid_of(int pidfd)
-{
-	char path[64], text[512], *at;
-	uint64_t pid;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
-	if (fd_read_at(AT_FDCWD, path, text, sizeof(text)) < 0)
-		return -1;
-	at = strstr(text, "\nPid:");
-	if (!at)
-		return -1;
-	at += strspn(at + 5, " \t") + 5;
-	at[strcspn(at, "\n")] = '\0';
-	return str_to_u64(at, INT32_MAX, &pid) && pid ? (pid_t)pid : -1;
-}
-
 /* Until the launcher has said who its child is, or why there is none. */
 static pid_t launch_attend(const struct launch *l, pid_t launcher, int sock, int *ret_pidfd,
 			   struct error *e)
 {
 	struct error from;
+	int kind, pidfd;
 	pid_t pid;
-	int kind;
 
 	for (;;) {
-		if (msg_recv(sock, &kind, &from, ret_pidfd) <= 0)
+		if (msg_recv(sock, &kind, &from, &pidfd) <= 0)
 			return err_set(e, ERR_SYSTEM, "the launcher died before it had a child");
 		if (kind == SAY_MAP_ME && launch_map(l, launcher, sock, e) < 0)
 			return -1;
@@ -111,7 +103,10 @@ static pid_t launch_attend(const struct launch *l, pid_t launcher, int sock, int
 		if (kind == SAY_BORN)
 			break;
 	}
-	pid = launch_pid_of(*ret_pidfd);
+	if (l->in_place)
+		return launcher;
+	*ret_pidfd = pidfd;
+	pid = proc_pid_of(pidfd);
 	return pid > 0 ? pid : err_set(e, ERR_SYSTEM, "the container's process died at once");
 }
 
@@ -124,7 +119,7 @@ pid_t launch(const struct launch *l, int *ret_pidfd, struct error *e)
 		return -1;
 	/* The launcher enters the cgroup and its child is born there: from inside a new user
 	 * namespace, whose ids are not those of the cgroup's owner, the kernel would refuse. */
-	launcher = sys_clone3(0, l->unified_dfd, NULL);
+	launcher = sys_clone3(0, l->unified_dfd, l->in_place ? ret_pidfd : NULL);
 	if (launcher == 0) {
 		fd_close(&socks[0]);
 		launcher_main(l, socks[1]);
@@ -136,7 +131,7 @@ pid_t launch(const struct launch *l, int *ret_pidfd, struct error *e)
 		pid = launch_attend(l, launcher, socks[0], ret_pidfd, e);
 		if (pid < 0)
 			kill(launcher, SIGKILL);
-		while (waitpid(launcher, &status, 0) < 0 && errno == EINTR)
+		while (launcher != pid && waitpid(launcher, &status, 0) < 0 && errno == EINTR)
 			;
 	}
 	fd_close(&socks[0]);

@@ -1,10 +1,12 @@
 /*
  * A process that enters namespaces before it has its child: a launcher. What it prepares (joined
  * namespaces, a user namespace, a time namespace) its child is born into; with CLONE_PARENT that
- * child is ours, not the launcher's, and the launcher is gone before this returns.
+ * child is ours, not the launcher's, and the launcher is gone before this returns. Or the launcher
+ * goes on in place and has that child later, by itself.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -16,13 +18,14 @@ struct launch {
 	int (*enter)(void *context, int sock, struct error *e);
 	/* In the parent: write the maps of the launcher's user namespace. NULL: never asked for. */
 	int (*write_maps)(void *context, pid_t pid, struct error *e);
-	/* In the child that is started. */
+	/* In the child that is started, or in the launcher itself. */
 	__attribute__((noreturn)) void (*main)(void *context);
 	uint64_t clone_flags; /* CLONE_NEW* of the child */
+	bool in_place;	      /* main() runs in the launcher, which unshares what it would have cloned */
 	int unified_dfd;      /* the cgroup that both are born into, or -1 */
 };
 
-/* The child's pid as seen here, or -1; *ret_pidfd refers to it. */
+/* The pid of the process that main() runs in as seen here, or -1; *ret_pidfd refers to it. */
 pid_t launch(const struct launch *l, int *ret_pidfd, struct error *e);
 
 /* For enter(), or for a child cloned with CLONE_NEWUSER: have the parent write our maps. */

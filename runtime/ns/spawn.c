@@ -1,6 +1,7 @@
 #include "ns/spawn.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/nsfs.h>
 #include <signal.h>
 #include <stdio.h>
@@ -59,6 +60,37 @@ static bool spawn_is_own(int fd, enum oci_ns type)
 	snprintf(path, sizeof(path), "/proc/self/ns/%s", oci_ns_names[type].proc);
 	return stat(path, &own) == 0 && fstat(fd, &other) == 0 && own.st_dev == other.st_dev &&
 	       own.st_ino == other.st_ino;
+}
+
+/* Whether the rights over a pid namespace stay until init wants it: no user namespace is entered, or
+ * just the one that it belongs to. */
+static bool spawn_can_enter_late(const struct plan *p, const int *fds, int pid_ns_fd)
+{
+	const struct ns_join *user = plan_join(p, OCI_NS_USER);
+	autoclose int owner_fd = -1;
+	struct stat owner, joined;
+
+	if (!user)
+		return !p->owns_userns;
+	owner_fd = ioctl(pid_ns_fd, NS_GET_USERNS);
+	return owner_fd >= 0 && fstat(owner_fd, &owner) == 0 &&
+	       fstat(fds[user - p->ns.joins], &joined) == 0 && owner.st_dev == joined.st_dev &&
+	       owner.st_ino == joined.st_ino;
+}
+
+/* The pid namespace's descriptor is init's from here on; it may not be entered yet. */
+static int launcher_keep_pid_ns(const struct plan *p, int *fds, struct pid_ns *ret, struct error *e)
+{
+	const struct ns_join *join = plan_join(p, OCI_NS_PID);
+	int *fd;
+
+	*ret = PID_NS_NONE;
+	if (!join || spawn_is_own(fds[join - p->ns.joins], OCI_NS_PID))
+		return 0;
+	fd = &fds[join - p->ns.joins];
+	ret->entered = !spawn_can_enter_late(p, fds, *fd);
+	ret->fd = ret->entered ? fcntl(*fd, F_DUPFD_CLOEXEC, 3) : fd_steal(fd);
+	return ret->fd < 0 ? err_sys(e, "linux.namespaces: keep the pid namespace") : 0;
 }
 
 /*
@@ -139,7 +171,8 @@ static int spawn_enter(void *context, int sock, struct error *e)
 	struct spawn_context *c = context;
 	const struct plan *p = c->spawn->plan;
 
-	if (launcher_join(p, c->joins, e) < 0)
+	if (launcher_keep_pid_ns(p, c->joins, c->spawn->pid_ns, e) < 0 ||
+	    launcher_join(p, c->joins, e) < 0)
 		return -1;
 	if (p->owns_userns) {
 		if (unshare(CLONE_NEWUSER) < 0)
@@ -153,8 +186,8 @@ static int spawn_enter(void *context, int sock, struct error *e)
 		if (launcher_set_time_offsets(p, e) < 0)
 			return -1;
 	}
-	/* In a joined pid namespace there are others, and they see init from its first moment. After the
-	 * maps, which could not be written otherwise; init inherits it. */
+	/* There may be others in what was joined. After the maps, which could not be written otherwise;
+	 * init inherits it. */
 	if (prctl(PR_SET_DUMPABLE, 0) < 0)
 		return err_sys(e, "prctl");
 	return 0;
@@ -247,5 +280,6 @@ pid_t spawn_init(const struct spawn *s, int *ret_pidfd, struct error *e)
 		return spawn_directly(&l, s->plan->owns_userns, ret_pidfd, e);
 	/* The launcher makes the user namespace, so that what it makes itself belongs to it. */
 	l.clone_flags &= ~(uint64_t)CLONE_NEWUSER;
+	l.in_place = plan_join(s->plan, OCI_NS_PID) != NULL;
 	return spawn_by_launcher(&l, &context, ret_pidfd, e);
 }

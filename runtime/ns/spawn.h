@@ -7,6 +7,10 @@
  *	       ◄── maps ──►                                  │ ◄── maps ──► parent
  *	                                                     └─clone3(CLONE_PARENT, the rest)─► init
  *
+ * Into a pid namespace that others live in, nothing is born before it has the payload's rights and no
+ * others, for whoever may trace there could take it over. So the launcher goes on as init, outside of
+ * it, and has the process that becomes the program last (init_be_born in init/init.c).
+ *
  * Either way init is the parent's child. A cgroup namespace of v1 hierarchies is made by init after
  * it has joined its cgroups, or it would be rooted at the old ones.
  */
@@ -18,12 +22,21 @@
 #include "base/err.h"
 #include "plan/plan.h"
 
+/* A joined pid namespace, which only children of init are in. */
+struct pid_ns {
+	int fd;	      /* -1: none is joined */
+	bool entered; /* children are born there already: it belongs to a user namespace that was left */
+};
+
+#define PID_NS_NONE ((struct pid_ns){.fd = -1})
+
 struct spawn {
 	const struct plan *plan;
 	int unified_dfd; /* cgroup for clone3, or -1 */
 	__attribute__((noreturn)) void (*main)(void *context); /* init's own program */
 	void *context;
 	uint64_t *ret_mnt_id; /* of init's new mount namespace, where it can be told; NULL: not asked for */
+	struct pid_ns *pid_ns; /* for main(): set in the process that it runs in */
 };
 
 /* Starts init. Its pid as seen here, or -1; *ret_pidfd refers to it. */

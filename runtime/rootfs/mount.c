@@ -9,6 +9,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "rootfs/procfs.h"
 #include "sys/sys.h"
 
 /* fsconfig() takes strings of up to this many bytes. */
@@ -169,6 +170,9 @@ static bool mount_needs_old_call(const struct mount_plan *m)
 {
 	size_t i;
 
+	/* A procfs may have to show another pid namespace, and has no long parameters. */
+	if (str_eq(m->type, "proc"))
+		return false;
 	for (i = 0; i < m->n_params; i++)
 		if (m->params[i].value && strlen(m->params[i].value) > FS_STRING_MAX)
 			return true;
@@ -242,9 +246,17 @@ static int mount_make_fs_old(const struct mount_plan *m, struct in_root target, 
 	return fd;
 }
 
-static int mount_make_fs_new(const struct mount_plan *m, struct in_root target, struct error *e)
+static int mount_open_fs(const struct mount_plan *m, const struct sources *s)
 {
-	autoclose int fs_fd = fsopen(m->type, FSOPEN_CLOEXEC);
+	if (s->pid_ns_fd >= 0 && str_eq(m->type, "proc"))
+		return procfs_open(s->pid_ns_fd, !s->pid_ns_entered);
+	return fsopen(m->type, FSOPEN_CLOEXEC);
+}
+
+static int mount_make_fs_new(const struct mount_plan *m, const struct sources *s,
+			     struct in_root target, struct error *e)
+{
+	autoclose int fs_fd = mount_open_fs(m, s);
 	autoclose int fd = -1;
 
 	if (fs_fd < 0 && errno == ENODEV)
@@ -270,10 +282,11 @@ static int mount_make_fs_new(const struct mount_plan *m, struct in_root target, 
 	return fd_steal(&fd);
 }
 
-int mount_make_fs(const struct mount_plan *m, struct in_root target, struct error *e)
+int mount_make_fs(const struct mount_plan *m, const struct sources *s, struct in_root target,
+		  struct error *e)
 {
 	return mount_needs_old_call(m) ? mount_make_fs_old(m, target, e) :
-					 mount_make_fs_new(m, target, e);
+					 mount_make_fs_new(m, s, target, e);
 }
 
 int mount_change(const struct mount_plan *m, struct in_root target, struct error *e)

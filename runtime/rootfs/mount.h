@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "plan/plan.h"
 #include "rootfs/resolve.h"
+#include "rootfs/sources.h"
 
 /* A bind mount's source, without a clone. */
 int mount_open_source(const struct mount_plan *m, struct error *e);
@@ -23,7 +24,8 @@ int mount_clone_bind(const struct plan *p, const struct mount_plan *m, int sourc
 		     struct error *e);
 
 /* A new instance of a filesystem, detached; target is where it will stand. */
-int mount_make_fs(const struct mount_plan *m, struct in_root target, struct error *e);
+int mount_make_fs(const struct mount_plan *m, const struct sources *s, struct in_root target,
+		  struct error *e);
 
 /* Attributes, propagation and identity of what is mounted at target already. */
 int mount_change(const struct mount_plan *m, struct in_root target, struct error *e);

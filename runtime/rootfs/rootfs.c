@@ -63,11 +63,11 @@ static int rootfs_attach_mount(struct rootfs *r, const struct mount_plan *m, int
 	return 0;
 }
 
-static int rootfs_mount_fs(struct rootfs *r, const struct mount_plan *m, struct in_root target,
-			   struct error *e)
+static int rootfs_mount_fs(struct rootfs *r, const struct mount_plan *m, const struct sources *s,
+			   struct in_root target, struct error *e)
 {
 	struct mount_plan now = *m;
-	autoclose int fd = mount_make_fs(m, target, e);
+	autoclose int fd = mount_make_fs(m, s, target, e);
 
 	if (fd < 0)
 		return -1;
@@ -135,7 +135,7 @@ static int rootfs_mount(const struct plan *p, size_t i, struct sources *s, struc
 	case MOUNT_REMOUNT:
 		break;
 	}
-	return rootfs_mount_fs(r, m, target, e);
+	return rootfs_mount_fs(r, m, s, target, e);
 }
 
 static int rootfs_mount_all(const struct plan *p, struct sources *s, struct rootfs *r,

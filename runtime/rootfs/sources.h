@@ -19,6 +19,8 @@ struct sources {
 	int root_at_fd; /* the directory itself, where the clone will be attached */
 	int *mounts;	/* one a mount of the plan; -1: not a bind */
 	bool *cloned;	/* it is a clone already, and not the source itself */
+	int pid_ns_fd;	/* what procfs is to show; -1: the pid namespace of this process */
+	bool pid_ns_entered; /* by its children already, and it can't be entered again */
 	int *cgroups;	/* one a cgroup directory of the plan, when a mount shows them */
 };
 

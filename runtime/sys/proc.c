@@ -104,6 +104,22 @@ int proc_stat_read(pid_t pid, struct proc_stat *ret)
 	return proc_stat_parse(text, ret);
 }
 
+pid_t proc_pid_of(int pidfd)
+{
+	char path[64], text[512], *at;
+	uint64_t pid;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
+	if (fd_read_at(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return -1;
+	at = strstr(text, "\nPid:");
+	if (!at)
+		return -1;
+	at += strspn(at + 5, " \t") + 5;
+	at[strcspn(at, "\n")] = '\0';
+	return str_to_u64(at, INT32_MAX, &pid) && pid ? (pid_t)pid : -1;
+}
+
 int proc_boot_id(char id[37], struct error *e)
 {
 	static char known[37]; /* it stays what it is for as long as we can run */

@@ -62,7 +62,7 @@ the_end_of_the_container_ends_it() {
 	box
 	pid=$(pid_of "$ID")
 	background exec "$ID" sleep 100
-	wait_until 10 _has_processes 2
+	wait_until 10 _has_programs 2
 	sbx kill "$ID" KILL
 	wait_for_background
 	rc_is 137
@@ -71,10 +71,12 @@ the_end_of_the_container_ends_it() {
 	nothing_is_left
 }
 
-_has_processes() {
-	local n=0
-	while read -r _; do
-		n=$((n + 1))
+# Whether so many programs run in the container: what exec itself has there before does not count.
+_has_programs() {
+	local n=0 pid name
+	while read -r pid; do
+		read -r name <"/proc/$pid/comm" || continue
+		[[ $name == sbxrun* ]] || n=$((n + 1))
 	done <"$(cgroup_dir pids)/cgroup.procs"
 	[ "$n" = "$1" ]
 }
@@ -82,7 +84,7 @@ _has_processes() {
 delete_by_force_ends_it_without_a_pid_namespace_too() {
 	box 'without_ns("pid")'
 	background exec "$ID" sleep 100
-	wait_until 10 _has_processes 2
+	wait_until 10 _has_programs 2
 	sbx delete -f "$ID"
 	wait_for_background
 	rc_is 137
@@ -161,7 +163,7 @@ except ChildProcessError:
 the_lock_is_not_held_while_the_program_runs() {
 	box
 	background exec "$ID" sleep 100
-	wait_until 10 _has_processes 2
+	wait_until 10 _has_programs 2
 	is "$(timeout 10 "$SBXRUN" --root "$T/state" state "$ID" | jq -r .status)" running
 	run timeout 10 "$SBXRUN" --root "$T/state" exec "$ID" echo second
 	is "$out" second

@@ -12,12 +12,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/nsfs.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -105,19 +107,36 @@ static void hunt_descriptors(const char *pid)
 	closedir(dir);
 }
 
-/* Its root, if that is not ours; once it is a hunter, that of its own container is no secret. */
+static bool is_empty(int dfd)
+{
+	DIR *dir = fdopendir(openat(dfd, ".", O_RDONLY | O_DIRECTORY));
+	bool empty = true;
+	struct dirent *d;
+
+	while (dir && (d = readdir(dir)) != NULL)
+		empty &= strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0;
+	if (dir)
+		closedir(dir);
+	return empty;
+}
+
+/* Its root, if that is not ours; once it is a hunter, that of its own container is no secret. An empty
+ * one is worth nothing. Opened once, for it may be another's at the next look. */
 static void hunt_places(const char *pid)
 {
 	char path[512];
 	struct stat st, root;
+	int dfd;
 
-	snprintf(path, sizeof(path), "/proc/%s/root/.", pid);
-	if (stat("/", &root) < 0 || stat(path, &st) < 0 ||
-	    (st.st_dev == root.st_dev && st.st_ino == root.st_ino))
+	snprintf(path, sizeof(path), "/proc/%s/root", pid);
+	dfd = open(path, O_RDONLY | O_DIRECTORY);
+	if (dfd < 0)
 		return;
-	snprintf(path, sizeof(path), "/proc/%s/root/prey", pid);
-	if (access(path, F_OK) < 0 && errno == ENOENT && !is_hunter(pid))
+	if (stat("/", &root) == 0 && fstat(dfd, &st) == 0 &&
+	    (st.st_dev != root.st_dev || st.st_ino != root.st_ino) && !is_empty(dfd) &&
+	    faccessat(dfd, "prey", F_OK, 0) < 0 && !is_hunter(pid))
 		got("root", pid, path);
+	close(dfd);
 }
 
 /* The permitted capabilities of a process; all of them if it can't be told. */
@@ -137,6 +156,27 @@ static unsigned long long powers_of(const char *pid)
 	return powers;
 }
 
+/* What is in a user namespace below ours has no power that we couldn't make ourselves: only of such a
+ * one does the kernel tell the parent. */
+static bool is_below(const char *pid)
+{
+	struct stat ours, its;
+	char path[512];
+	int fd, parent;
+
+	snprintf(path, sizeof(path), "/proc/%s/ns/user", pid);
+	fd = open(path, O_RDONLY);
+	if (fd < 0 || stat("/proc/self/ns/user", &ours) < 0 || fstat(fd, &its) < 0 ||
+	    ours.st_ino == its.st_ino) {
+		close(fd);
+		return false;
+	}
+	parent = ioctl(fd, NS_GET_PARENT);
+	close(fd);
+	close(parent);
+	return parent >= 0;
+}
+
 static void hunt_by_trace(const char *text)
 {
 	pid_t pid = atoi(text);
@@ -147,7 +187,7 @@ static void hunt_by_trace(const char *text)
 		return;
 	ptrace(PTRACE_INTERRUPT, pid, NULL, NULL);
 	if (waitpid(pid, &status, __WALL) == pid && WIFSTOPPED(status)) {
-		if (!is_hunter(text) && (powers_of(text) & ~powers_of("self"))) {
+		if (!is_hunter(text) && !is_below(text) && (powers_of(text) & ~powers_of("self"))) {
 			snprintf(more, sizeof(more), "capabilities %llx", powers_of(text));
 			got("trace", text, more);
 		}

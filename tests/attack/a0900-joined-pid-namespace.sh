@@ -3,7 +3,7 @@
 # runtime is in that namespace before it has the program's rights can be attached to, and with it the host's root, descriptors and
 # capabilities are had; hooks that run there are root of the host. Escape: the hunter reports "GOT".
 #
-# Open: not part of `make check` until it holds (runc and crun do not hold either); then rename it to aNNNN.
+# runc and crun do not hold.
 # STARTS: how many containers are created in front of it.
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/hunter.sh"
