@@ -28,7 +28,8 @@ int log_open(const struct log_options *o, struct error *e)
 	logger.level = o->level;
 	if (!o->file)
 		return 0;
-	logger.fd = open(o->file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0644);
+	/* Not blocking: it may be a pipe that nobody reads, and a verb must not wait for its log. */
+	logger.fd = open(o->file, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0644);
 	if (logger.fd < 0 || fd_move_above(&logger.fd, 3) < 0)
 		return err_sys(e, "--log: open %s", o->file);
 	return 0;

@@ -139,6 +139,8 @@ static int main_check_globals(const struct cli *c, struct error *e)
 static void main_tidy_caller(void)
 {
 	signal(SIGCHLD, SIG_DFL);
+	/* Whoever reads our log or our words may leave before we are done; programs start with the default. */
+	signal(SIGPIPE, SIG_IGN);
 	umask(022);
 }
 

@@ -45,7 +45,6 @@ int foreground_prepare(struct foreground *f, struct error *e)
 	sigfillset(&set);
 	for (i = 0; i < ARRAY_SIZE(ours); i++)
 		sigdelset(&set, ours[i]);
-	signal(SIGPIPE, SIG_IGN);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
 		return err_sys(e, "block signals");
 	f->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
