@@ -28,7 +28,8 @@ _create_many() {
 	local i want pid covers missing created=0
 	bundle 'args(["/bin/true"])' "$_masks" "$_read_only" '.linux.sysctl = {"net.ipv4.ip_forward": "1", "kernel.domainname": "told"}' 'ns("uts")'
 	sbx create -b "$B" "$ID"
-	want=$(_covers "$(pid_of "$ID")")
+	# A mount of the config is found by name, and may end up in the neighbour's directory: inside all the same.
+	want=$(_covers "$(pid_of "$ID")" | grep -v /fs/cgroup)
 	sbx delete -f "$ID"
 	like "$want" 'proc/sys'
 	mkdir -p "$B/rootfs/fake/sys/net/ipv4" "$B/rootfs/fake/sys/kernel"
