@@ -100,9 +100,9 @@ deps: ## install what the build needs (Debian, as root)
 check: ## fresh machine: install what the tests need, build every way, run all tests
 	@tests/check
 
-bench: ## compare with runc and crun
+bench: ## compare with crun, runc and others: tables and a picture in build/bench (9 minutes; BENCH=--quick: 2)
 	@$(MAKE) --no-print-directory all
-	@tests/bench/bench.sh
+	@tests/bench/bench.sh $(BENCH)
 
 torture: ## the long forms: every crash point
 	@$(MAKE) --no-print-directory all

@@ -8,44 +8,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *copy(const char *s)
+static char *word_next(char **save)
 {
-	char *c = strdup(s);
-
-	if (!c)
-		die("out of memory");
-	return c;
+	return strtok_r(NULL, " \t\n", save);
 }
 
-static size_t row_find(struct bench *b, const char *name, const char *label)
+static char *word_copy(char **save, const char *what)
 {
-	struct row *r;
+	char *word = word_next(save), *copy = word ? strdup(word) : NULL;
 
-	for (size_t i = 0; i < b->nrows; i++)
-		if (strcmp(b->row[i].name, name) == 0 && strcmp(b->row[i].label, label) == 0)
-			return i;
-	if (b->nrows == ROWS)
-		die("more than %d rows", ROWS);
-	r = &b->row[b->nrows];
-	r->name = name;
-	r->label = label;
-	r->wall = calloc(b->runs, sizeof(*r->wall));
-	if (!r->wall)
-		die("out of memory");
-	return b->nrows++;
+	if (!copy)
+		die("%s is missing", what);
+	return copy;
 }
 
-static void add_job(struct bench *b, char **save)
+static void job_add(struct jobs *jobs, char **save)
 {
-	const char *name = strtok_r(NULL, " \t\n", save), *pid = strtok_r(NULL, " \t\n", save);
-	struct job *j = &b->job[b->njobs];
+	struct job *j = &jobs->job[jobs->n];
+	const char *pid;
 	char path[64];
 
-	if (!name || !pid || b->njobs == JOBS)
-		die("job wants a name and a pid, at most %d times", JOBS);
-	j->name = copy(name);
+	if (jobs->n == JOBS)
+		die("more than %d jobs", JOBS);
+	j->name = word_copy(save, "the name of a job");
+	pid = word_copy(save, "the pid of a job");
 	j->ns_fd = -1;
-	b->njobs++;
+	jobs->n++;
 	if (strcmp(pid, "0") == 0)
 		return;
 	snprintf(path, sizeof(path), "/proc/%s/ns/mnt", pid);
@@ -54,60 +42,62 @@ static void add_job(struct bench *b, char **save)
 		die("%s: %s", path, strerror(errno));
 }
 
+static struct step *step_new(struct jobs *jobs)
+{
+	struct job *j = jobs->n ? &jobs->job[jobs->n - 1] : NULL;
+
+	if (!j || j->nsteps == STEPS)
+		die("a step without a job, or more than %d", STEPS);
+	return &j->step[j->nsteps++];
+}
+
 static void words_read(struct step *s, char **save)
 {
-	const char *word;
 	size_t n = 0;
 
-	while ((word = strtok_r(NULL, " \t\n", save))) {
+	s->argv[n++] = word_copy(save, "a command");
+	for (char *word; (word = word_next(save)); n++) {
 		if (n == WORDS)
 			die("more than %d words", WORDS);
-		s->argv[n++] = copy(word);
+		s->argv[n] = strdup(word);
+		if (!s->argv[n])
+			die("out of memory");
 	}
-	if (n == 0)
-		die("a step without a command");
 }
 
-static struct job *last_job(struct bench *b)
+static void step_add(struct jobs *jobs, char **save)
 {
-	if (b->njobs == 0)
-		die("a step without a job");
-	return &b->job[b->njobs - 1];
-}
+	struct step *s = step_new(jobs);
 
-static void add_many(struct bench *b, char **save)
-{
-	struct job *j = last_job(b);
-	const char *count = strtok_r(NULL, " \t\n", save), *width = strtok_r(NULL, " \t\n", save);
-
-	j->count = count ? strtoul(count, NULL, 10) : 0;
-	j->width = width ? strtoul(width, NULL, 10) : 0;
-	if (j->count == 0 || j->width == 0 || j->width > WIDTHS)
-		die("many wants a count and a width of at most %d", WIDTHS);
-	words_read(&j->many, save);
-}
-
-static void add_step(struct bench *b, char **save, bool undo)
-{
-	struct job *j = last_job(b);
-	struct step *s = &j->step[j->nsteps];
-	const char *word;
-
-	if (j->nsteps == STEPS)
-		die("more than %d steps", STEPS);
-	if (!undo) {
-		word = strtok_r(NULL, " \t\n", save);
-		if (!word)
-			die("a step without a label");
-		s->label = copy(word);
-		s->row = row_find(b, j->name, s->label);
-	}
+	s->label = word_copy(save, "the label of a step");
 	words_read(s, save);
-	j->nsteps++;
 }
 
-void jobs_read(struct bench *b, const char *path)
+static void undo_add(struct jobs *jobs, char **save)
 {
+	words_read(step_new(jobs), save);
+}
+
+static void rate_add(struct jobs *jobs, char **save)
+{
+	struct step *s = step_new(jobs);
+
+	s->label = word_copy(save, "the label of a rate");
+	s->count = strtoul(word_copy(save, "the count of a rate"), NULL, 10);
+	s->width = strtoul(word_copy(save, "the width of a rate"), NULL, 10);
+	if (s->count == 0 || s->width == 0 || s->width > WIDTHS)
+		die("a rate wants a count and a width of at most %d", WIDTHS);
+	words_read(s, save);
+}
+
+static const struct {
+	const char *word;
+	void (*add)(struct jobs *jobs, char **save);
+} kinds[] = {{"job", job_add}, {"step", step_add}, {"undo", undo_add}, {"rate", rate_add}};
+
+void jobs_read(struct jobs *jobs, const char *path)
+{
+	enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 	FILE *f = fopen(path, "re");
 	char line[4096];
 
@@ -115,19 +105,15 @@ void jobs_read(struct bench *b, const char *path)
 		die("%s: %s", path, strerror(errno));
 	while (fgets(line, sizeof(line), f)) {
 		char *save = NULL, *word = strtok_r(line, " \t\n", &save);
+		size_t i = 0;
 
 		if (!word || *word == '#')
 			continue;
-		if (strcmp(word, "job") == 0)
-			add_job(b, &save);
-		else if (strcmp(word, "step") == 0)
-			add_step(b, &save, false);
-		else if (strcmp(word, "undo") == 0)
-			add_step(b, &save, true);
-		else if (strcmp(word, "many") == 0)
-			add_many(b, &save);
-		else
-			die("%s: %s is none of job, step, undo, many", path, word);
+		while (i < KINDS && strcmp(word, kinds[i].word) != 0)
+			i++;
+		if (i == KINDS)
+			die("%s: %s is none of job, step, undo, rate", path, word);
+		kinds[i].add(jobs, &save);
 	}
 	fclose(f);
 }

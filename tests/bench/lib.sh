@@ -7,8 +7,11 @@
 # and kind. The v1-only view is used, since crun refuses a machine with a unified tree beside it.
 
 bench_cache=${SBXRUN_TEST_CACHE:-/var/cache/sbxrun-tests}
+bench_id=sbxrun-bench-$$ # in the names of all containers and cgroups
 bench_work=
+bench_runner=
 bench_holders=()
+bench_roots=() # of state: "HOLDER ROOT RUNTIME"
 
 bench_need() {
 	local missing=()
@@ -20,8 +23,43 @@ bench_need() {
 		apt-get -o DPkg::Lock::Timeout=600 -qq install -y --no-install-recommends "${missing[@]}" >&2
 }
 
+bench_begin() {
+	bench_work=$(mktemp -d "${TMPDIR:-/tmp}/bench-XXXXXX")
+	trap bench_end EXIT
+	trap 'exit 1' INT TERM HUP
+	bench_rootfs
+}
+
+# What a runner that was killed left: containers by their runtime first, then whatever is in a cgroup of ours.
+bench_sweep() {
+	local holder root path id dir pid
+	while read -r holder root path; do
+		for id in "/proc/$holder/root$root/$bench_id"-*; do
+			[ -d "$id" ] || continue
+			nsenter -t "$holder" -m "$path" --root "$root" delete --force "${id##*/}" >/dev/null 2>&1 || :
+		done
+	done < <(printf '%s\n' ${bench_roots[@]+"${bench_roots[@]}"} | sort -u)
+	for _ in $(seq 100); do
+		mapfile -t dirs < <(find /sys/fs/cgroup -depth -type d -name "*$bench_id*" 2>/dev/null)
+		[ ${#dirs[@]} != 0 ] || break
+		for dir in "${dirs[@]}"; do
+			while read -r pid; do
+				kill -KILL "$pid" 2>/dev/null || :
+			done < <(cat "$dir/cgroup.procs" 2>/dev/null)
+			rmdir "$dir" 2>/dev/null || :
+		done
+		sleep 0.05
+	done
+}
+
 bench_end() {
 	local pid
+	trap '' INT TERM HUP
+	if [ -n "$bench_runner" ]; then
+		kill "$bench_runner" 2>/dev/null || :
+		wait "$bench_runner" 2>/dev/null || :
+	fi
+	bench_sweep
 	for pid in ${bench_holders[@]+"${bench_holders[@]}"}; do
 		kill "$pid" 2>/dev/null || :
 		wait "$pid" 2>/dev/null || :
@@ -32,8 +70,8 @@ bench_end() {
 # bench_tree SUITE PACKAGES: unpacks the packages with all they depend on; kept for the next time.
 # Nothing is configured or installed on this machine: the programs are only run in place.
 bench_tree() {
-	local tree=$bench_cache/bench-$1 new=$bench_cache/bench-$1.new
-	[ ! -e "$tree/ready" ] || return 0
+	local tree=$bench_cache/bench-$1 new=$bench_cache/bench-$1.new packages=$2
+	[ "$(cat "$tree/ready" 2>/dev/null)" != "$2" ] || return 0
 	rm -rf "$new" "$tree"
 	mkdir -p "$bench_cache"
 	mmdebstrap --quiet --mode=root --variant=extract --include="$2" \
@@ -49,7 +87,7 @@ bench_tree() {
 		done
 		[ -e lib ] || ln -s usr/lib lib
 		mkdir -p proc sys dev run tmp bench old etc root var/lib/docker var/lib/containerd
-		: >ready
+		echo "$packages" >ready
 	) && mv "$new" "$tree"
 }
 
@@ -83,19 +121,59 @@ bench_in() {
 		bash -c "$bench_enter" enter "$tree" "$@"
 }
 
-# bench_hold TREE: a process that keeps a namespace rooted in TREE; its pid goes to bench_holder.
+# bench_hold TREE MOUNTS: a process that keeps a namespace rooted in TREE, with further mounts; its pid goes to bench_holder.
 bench_hold() {
 	local up=$bench_work/up
 	rm -f "$up"
-	bench_in "$1" /bench/busybox sh -c 'echo >/bench/up; exec /bench/busybox sleep 3600' &
+	# shellcheck disable=SC2016
+	bench_in "$1" /bench/busybox sh -ec '
+		b=/bench/busybox i=0
+		$b mkdir /run/further
+		while [ $i -lt '"$2"' ]; do
+			$b mkdir /run/further/$i
+			$b mount -o bind /run/further/$i /run/further/$i
+			i=$((i + 1))
+		done
+		echo >/bench/up
+		exec $b sleep 7200' &
 	bench_holder=$!
 	bench_holders+=("$bench_holder")
-	for _ in $(seq 100); do
+	for _ in $(seq 1200); do
 		[ ! -e "$up" ] || return 0
 		sleep 0.05
 	done
 	echo "bench: no namespace for $1" >&2
 	return 1
+}
+
+# bench_populate CONFIG NAME PATH HOLDER: 1000 containers in /run/NAME-many. One is real; the others are copies of its record under other
+# names, which means the same work for whoever lists them.
+bench_populate() {
+	local config=$1 name=$2 path=$3 holder=$4 seed=$bench_id-seed root dir file text i
+	root=/proc/$holder/root/run/$name-many
+	bench_roots+=("$holder /run/$name-many $path")
+	mkdir -p "$bench_work/seed-$name"
+	# shellcheck disable=SC2016
+	jq --arg cg "/$bench_id-$name" '.linux.cgroupsPath = $cg' "$bench_work/$config-sleep/config.json" >"$bench_work/seed-$name/config.json"
+	nsenter -t "$holder" -m "$path" --root "/run/$name-many" run --detach --bundle "/bench/seed-$name" "$seed" </dev/null >/dev/null 2>&1 || return 1
+	for dir in "$root"/copy-{1..999}; do
+		echo "$dir"
+	done | xargs mkdir -m 700
+	for file in "$root/$seed"/*; do
+		[ -f "$file" ] || continue
+		text=
+		if grep -q "\"id\":\"$seed\"" "$file"; then
+			IFS= read -rd '' text <"$file" || :
+		fi
+		for ((i = 1; i < 1000; i++)); do
+			dir=$root/copy-$i
+			if [ -n "$text" ]; then
+				printf %s "${text//"\"id\":\"$seed\""/"\"id\":\"copy-$i\""}" >"$dir/${file##*/}"
+			else
+				echo "$dir/${file##*/}"
+			fi
+		done | xargs -r -n 1 ln "$file"
+	done
 }
 
 bench_rootfs() {
@@ -114,7 +192,7 @@ bench_rootfs() {
 # bench_bundles NAME FILTER INPUT: the bundles NAME (program: true) and NAME-sleep from a config.
 bench_bundles() {
 	mkdir -p "$bench_work/$1" "$bench_work/$1-sleep"
-	jq --arg cg "/sbxrun-bench-$$" "$2"' | .process.terminal = false | .root.path = "/bench/rootfs"
+	jq --arg cg "/$bench_id" "$2"' | .process.terminal = false | .root.path = "/bench/rootfs"
 		| .linux.cgroupsPath = $cg | .process.args = ["/bin/true"]' "$3" >"$bench_work/$1/config.json"
 	jq '.process.args = ["/bin/sleep", "1000"]' "$bench_work/$1/config.json" \
 		>"$bench_work/$1-sleep/config.json"

@@ -1,116 +1,166 @@
-/* table.c: the benchmark's output: a block for each label, then the rates. */
-#include "bench.h"
+/* table.c: the figures as Markdown: times, ratios, goals, processor time and memory. */
+#include "report.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
+#define OURS "sbxrun"
 
-	return (x > y) - (x < y);
+enum against { CRUN, RUNC, OURSELVES };
+
+// clang-format off
+static const struct goal {
+	const char *label;
+	enum against against;
+	const char *base;  /* our own row, against ourselves */
+	double limit;	   /* at most; for rates: at least */
+} goals[] = {
+	{ "run_docker",		    CRUN,      NULL,	     0.40 },
+	{ "run_docker",		    RUNC,      NULL,	     0.20 },
+	{ "state",		    CRUN,      NULL,	     0.30 },
+	{ "start",		    CRUN,      NULL,	     0.30 },
+	{ "kill",		    CRUN,      NULL,	     0.30 },
+	{ "exec",		    CRUN,      NULL,	     0.40 },
+	{ "8_at_once",		    CRUN,      NULL,	     1.60 },
+	{ "list_of_1000",	    CRUN,      NULL,	     1.00 },
+	{ "state_of_1000",	    OURSELVES, "state",	     1.10 },
+	{ "run_docker_200_mounts",  OURSELVES, "run_docker", 1.10 },
+	{ "run_docker_1000_mounts", OURSELVES, "run_docker", 1.10 },
+};
+// clang-format on
+enum { GOALS = sizeof(goals) / sizeof(goals[0]), RSS_GOAL_KB = 2048 };
+
+static void head_write(const struct report *r, FILE *out, const char *first)
+{
+	fprintf(out, "| %s |", first);
+	for (size_t i = 0; i < r->nnames; i++)
+		fprintf(out, " %s |", r->name[i]);
 }
 
-static double p10(const struct row *r)
+static void rule_write(FILE *out, size_t columns)
 {
-	return r->wall[r->n / 10];
+	fputs("\n|---|", out);
+	while (columns--)
+		fputs("---|", out);
+	fputc('\n', out);
 }
 
-static double median(const struct row *r)
+static void cell_ratio(const struct row *ours, const struct row *other, FILE *out)
 {
-	return r->n % 2 ? r->wall[r->n / 2] : (r->wall[r->n / 2 - 1] + r->wall[r->n / 2]) / 2;
+	if (ours && other)
+		fprintf(out, " %.2f / %.2f |", p10(ours) / p10(other), median(ours) / median(other));
+	else
+		fputs(" |", out);
 }
 
-static const struct row *row_of(const struct bench *b, const char *name, const char *label)
+static bool label_is_rate(const struct report *r, const char *label)
 {
-	for (size_t i = 0; i < b->nrows; i++)
-		if (b->row[i].n && strcmp(b->row[i].name, name) == 0 &&
-		    strcmp(b->row[i].label, label) == 0)
-			return &b->row[i];
-	return NULL;
+	for (size_t i = 0; i < r->nnames; i++)
+		if (row_of(r, r->name[i], label))
+			return row_of(r, r->name[i], label)->rate;
+	return false;
 }
 
-static void row_print(const struct bench *b, const struct row *r)
+static void block_write(const struct report *r, FILE *out, bool rates)
 {
-	printf("  %-14s", r->name);
-	if (r->n == 0) {
-		puts("  no run succeeded");
-		return;
-	}
-	printf(" %8.2f %8.2f %8.2f %8.2f", p10(r), median(r), r->cpu / (double)r->n,
-	       (double)r->rss / 1024);
-	for (size_t i = 0; i < b->nagainst; i++) {
-		const struct row *o = row_of(b, b->against[i], r->label);
+	head_write(r, out, rates ? "runs a second" : "ms");
+	fprintf(out, " of %s | of %s |", r->crun, r->runc);
+	rule_write(out, r->nnames + 2);
+	for (size_t i = 0; i < r->nlabels; i++) {
+		const char *label = r->label[i];
 
-		if (o)
-			printf("   %6.2f %6.2f", p10(r) / p10(o), median(r) / median(o));
-		else
-			printf("   %6s %6s", "-", "-");
-	}
-	if (r->failed)
-		printf("   %zu failed", r->failed);
-	putchar('\n');
-}
-
-static void block_print(const struct bench *b, const char *label)
-{
-	printf("\n%-16s %8s %8s %8s %8s", label, "p10 ms", "median", "cpu ms", "rss MB");
-	for (size_t i = 0; i < b->nagainst; i++)
-		printf("   x %-11s", b->against[i]);
-	printf("\n");
-	for (size_t i = 0; i < b->nrows; i++)
-		if (strcmp(b->row[i].label, label) == 0)
-			row_print(b, &b->row[i]);
-}
-
-static double rate_of(const struct bench *b, const char *name)
-{
-	for (size_t i = 0; i < b->njobs; i++)
-		if (b->job[i].rate > 0 && strcmp(b->job[i].name, name) == 0)
-			return b->job[i].rate;
-	return 0;
-}
-
-static void many_print(const struct bench *b)
-{
-	bool first = true;
-
-	for (size_t i = 0; i < b->njobs; i++) {
-		const struct job *j = &b->job[i];
-
-		if (!j->count || j->rate <= 0)
+		if (label_is_rate(r, label) != rates)
 			continue;
-		if (first)
-			printf("\n%lu runs, %lu at once: runs a second (best of %d) and ratios, "
-			       "above 1 is"
-			       " faster\n",
-			       j->count, j->width, RATE_ROUNDS);
-		first = false;
-		printf("  %-14s %8.1f", j->name, j->rate);
-		for (size_t k = 0; k < b->nagainst; k++)
-			if (rate_of(b, b->against[k]) > 0)
-				printf("   x %s %.2f", b->against[k],
-				       j->rate / rate_of(b, b->against[k]));
-		putchar('\n');
+		fprintf(out, "| %s |", label_text(label));
+		for (size_t k = 0; k < r->nnames; k++) {
+			const struct row *row = row_of(r, r->name[k], label);
+
+			if (row)
+				fprintf(out, rates ? " %.0f / %.0f |" : " %.2f / %.2f |", p10(row),
+					median(row));
+			else
+				fputs(" |", out);
+		}
+		cell_ratio(row_of(r, OURS, label), row_of(r, r->crun, label), out);
+		cell_ratio(row_of(r, OURS, label), row_of(r, r->runc, label), out);
+		fputc('\n', out);
 	}
 }
 
-void table_print(struct bench *b)
+static void costs_write(const struct report *r, FILE *out)
 {
-	for (size_t i = 0; i < b->nrows; i++)
-		qsort(b->row[i].wall, b->row[i].n, sizeof(double), by_size);
-	printf("%lu runs each, %lu ms gap, random order; ratios are p10 and median, below 1 is "
-	       "faster;"
-	       " sizes under %.2f MB can't be seen\n",
-	       b->runs, b->gap_ms, (double)b->own_rss / 1024);
-	for (size_t i = 0; i < b->nrows; i++) {
-		size_t k = 0;
+	head_write(r, out, "CPU ms, largest MB");
+	rule_write(out, r->nnames);
+	for (size_t i = 0; i < r->nlabels; i++) {
+		if (label_is_rate(r, r->label[i]))
+			continue;
+		fprintf(out, "| %s |", label_text(r->label[i]));
+		for (size_t k = 0; k < r->nnames; k++) {
+			const struct row *row = row_of(r, r->name[k], r->label[i]);
 
-		while (strcmp(b->row[k].label, b->row[i].label) != 0)
-			k++;
-		if (k == i)
-			block_print(b, b->row[i].label);
+			if (row)
+				fprintf(out, " %.1f, %.1f |", row->cpu / (double)row->n,
+					row->rss / 1024);
+			else
+				fputs(" |", out);
+		}
+		fputc('\n', out);
 	}
-	many_print(b);
+}
+
+static void goal_write(const struct report *r, const struct goal *g, FILE *out)
+{
+	const struct row *ours = row_of(r, OURS, g->label);
+	const struct row *base = g->against == CRUN ? row_of(r, r->crun, g->label) :
+				 g->against == RUNC ? row_of(r, r->runc, g->label) :
+						      row_of(r, OURS, g->base);
+	double a, b;
+	bool met;
+
+	if (!ours || !base)
+		return;
+	a = p10(ours) / p10(base);
+	b = median(ours) / median(base);
+	met = ours->rate ? a >= g->limit && b >= g->limit : a <= g->limit && b <= g->limit;
+	fprintf(out, "| %s |", label_text(g->label));
+	fprintf(out, " %s | %s %.2f | %.2f / %.2f | %s |\n",
+		g->against == OURSELVES ? label_text(g->base) : base->name, ours->rate ? "≥" : "≤",
+		g->limit, a, b, met ? "met" : "**missed**");
+}
+
+static void goals_write(const struct report *r, FILE *out)
+{
+	double rss = 0;
+
+	fputs("| | share of | goal | p10 / median | |\n|---|---|---|---|---|\n", out);
+	for (size_t i = 0; i < GOALS; i++)
+		goal_write(r, &goals[i], out);
+	for (size_t i = 0; i < r->nrows; i++)
+		if (strcmp(r->row[i].name, OURS) == 0 && r->row[i].rss > rss)
+			rss = r->row[i].rss;
+	fprintf(out, "| largest resident set | | ≤ %.0f MB | %.2f MB | %s |\n", RSS_GOAL_KB / 1024.0,
+		rss / 1024, rss <= RSS_GOAL_KB ? "met" : "**missed**");
+}
+
+static void failures_write(const struct report *r, FILE *out)
+{
+	for (size_t i = 0; i < r->nrows; i++)
+		if (r->row[i].failed)
+			fprintf(out, "%s: %s failed %zu times.\n", r->row[i].name,
+				label_text(r->row[i].label), r->row[i].failed);
+}
+
+void table_write(const struct report *r, FILE *out)
+{
+	fprintf(out,
+		"%s. Random order; p10 / median; shares of others' times below 1 are faster.\n\n",
+		r->facts);
+	block_write(r, out, false);
+	fputs("\nRuns a second, best / median of the rounds; above 1 is faster.\n\n", out);
+	block_write(r, out, true);
+	fputc('\n', out);
+	goals_write(r, out);
+	fputc('\n', out);
+	costs_write(r, out);
+	fputc('\n', out);
+	failures_write(r, out);
 }
