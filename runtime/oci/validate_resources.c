@@ -50,6 +50,8 @@ static int validate_memory(const struct oci_memory *m, const char *at, struct er
 	if (m->swappiness.set && m->swappiness.v > 100)
 		return REFUSE(e, "%smemory.swappiness: %llu is above 100", at,
 			      (unsigned long long)m->swappiness.v);
+	if (m->use_hierarchy.set && !m->use_hierarchy.v)
+		return REFUSE(e, "%smemory.useHierarchy: Linux since 5.11 can't do without", at);
 	return 0;
 }
 

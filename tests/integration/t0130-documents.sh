@@ -82,6 +82,53 @@ features_lists_what_engines_ask_for() {
 		and (.capabilities | contains(["CAP_CHOWN", "CAP_CHECKPOINT_RESTORE"]))' features >/dev/null || fail linux
 }
 
+# What the document claims is put to the test: each word of it is used in a config.
+every_mount_option_of_features_is_taken() {
+	# idmap needs a file system that can (t0550), remount something to remount, bind a source.
+	# shellcheck disable=SC2016
+	bundle 'sh("ls /m | wc -l; ls -d /m/*/here | wc -l")' '.mounts += [{destination: "/m", type: "tmpfs", source: "tmpfs"}]' \
+		"$("$SBXRUN" features | jq -r '.mountOptions - ["idmap", "ridmap"] | map(
+			{destination: ("/m/" + .), type: "tmpfs", source: "tmpfs", options: [.]} +
+			if test("^r?bind$") then {source: "here"} elif . == "remount" then {destination: "/dev"} else {} end) |
+			".mounts += " + tostring')"
+	mkdir -p "$B/here/here"
+	run sbx run -b "$B" "$ID"
+	rc_is 0
+	is "$out" "$("$SBXRUN" features | jq '.mountOptions | length - 3')"$'\n2'
+	# Any other word goes to the file system, which knows no such.
+	run_in_box 'echo started' '.mounts += [{destination: "/m", type: "tmpfs", source: "tmpfs", options: ["nosuchoption"]}]'
+	rc_is 1
+}
+
+every_namespace_of_features_is_made() {
+	local type kinds
+	# A user namespace needs maps (t0710).
+	kinds=$("$SBXRUN" features | jq -r '.linux.namespaces[] | select(. != "user")')
+	[ -e /proc/self/ns/time ] || kinds=${kinds/time/}
+	bundle '.linux.namespaces = []' "$(for type in $kinds; do printf 'ns("%s") | ' "$type"; done) ."
+	sbx create -b "$B" "$ID"
+	for type in $kinds; do
+		type=${type/network/net}
+		type=${type/mount/mnt}
+		isnt "$(readlink "/proc/$(pid_of "$ID")/ns/$type")" "$(readlink "/proc/self/ns/$type")" "$type"
+	done
+}
+
+every_word_of_seccomp_in_features_is_taken() {
+	# Rules for calls that nothing makes, one for each action and for each operator; SCMP_ACT_NOTIFY has its own tests (t1700).
+	# shellcheck disable=SC2016
+	bundle 'sh("echo started")' "$("$SBXRUN" features | jq -r '.linux.seccomp |
+		(.actions - ["SCMP_ACT_NOTIFY"]) as $actions | .operators as $operators |
+		["acct", "swapon", "swapoff", "reboot", "quotactl", "settimeofday", "kexec_load", "lookup_dcookie", "vhangup"] as $calls |
+		{defaultAction: "SCMP_ACT_ALLOW", architectures: .archs, syscalls: (
+			[range($actions | length) | {names: [$calls[.]], action: $actions[.]}] +
+			[$operators[] | {names: ["ioperm"], action: "SCMP_ACT_ERRNO", args: [{index: 0, value: 77, valueTwo: 77, op: .}]}])} |
+		".linux.seccomp = " + tostring')"
+	run sbx run -b "$B" "$ID"
+	rc_is 0
+	is "$out" started
+}
+
 features_does_not_depend_on_the_caller() {
 	"$SBXRUN" features >as-root
 	as_user 65534 env -i "$SBXRUN" features >as-nobody

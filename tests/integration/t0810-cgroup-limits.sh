@@ -51,6 +51,12 @@ swappiness_and_the_oom_killer_are_for_cgroup_v1() {
 	_says memory memory.oom_control '^oom_kill_disable 1$' '' ''
 }
 
+memory_is_counted_through_the_hierarchy() {
+	_refused '{memory: {useHierarchy: false}}' 'memory\.useHierarchy'
+	run_in_box 'echo started' '.linux.resources.memory.useHierarchy = true'
+	is "$out" started
+}
+
 a_limit_of_tcp_memory_is_for_cgroup_v1() {
 	[ "$VIEW" != v2 ] || { _refused '{memory: {kernelTCP: 8388608}}' 'memory\.kernelTCP' && return; }
 	[ -e "${CGROUP_MOUNTS[memory]}/memory.kmem.tcp.limit_in_bytes" ] || skip 'this kernel has no memory.kmem.tcp'
@@ -171,6 +177,7 @@ huge_pages_are_limited_or_refused() {
 		_start_with '{hugepageLimits: [{pageSize: "2MB", limit: 4194304}]}'
 		dir=$(cgroup_dir unified)
 		file_has "$dir/hugetlb.2MB.max" '^4194304$'
+		[ ! -e "$dir/hugetlb.2MB.rsvd.max" ] || file_has "$dir/hugetlb.2MB.rsvd.max" '^4194304$'
 		sbx delete -f "$ID"
 		rmdir "${dir%/*}" 2>/dev/null || :
 		# The switch at the root outlives the container; this machine gets it back as it was.
