@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
-#include <seccomp.h>
 
 #include "fuzz.h"
 #include "security/seccomp_compile.h"
@@ -14,10 +13,14 @@
 
 #define X32_BIT UINT32_C(0x40000000)
 
-enum { ENTRIES = 24, CONDITIONS = 6, CODE_MAX = 4096 };
+enum { ENTRIES = 10, CONDITIONS = 6, CODE_MAX = 4096 };
 
-static const uint32_t tokens[] = {SCMP_ARCH_X86_64, SCMP_ARCH_X86, SCMP_ARCH_X32,
-				  SCMP_ARCH_AARCH64};
+static const struct syscall_arch archs[] = {
+	{.token = AUDIT_ARCH_X86_64, .bits = 64},
+	{.token = AUDIT_ARCH_I386, .bits = 32},
+	{.token = SYSCALL_TOKEN_X32, .bits = 32},
+	{.token = AUDIT_ARCH_AARCH64, .bits = 64},
+};
 static const uint32_t answers[] = {SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_LOG,
 				   SECCOMP_RET_ERRNO | 7};
 
@@ -40,13 +43,15 @@ static void take_entry(struct bytes *b, struct seccomp_table *t, struct arena *a
 	size_t i;
 
 	*e = (struct seccomp_entry){.nr = bytes_choose(b, 40), .order = (uint32_t)t->n};
-	if (t->token == SCMP_ARCH_X32)
+	if (t->arch->token == SYSCALL_TOKEN_X32)
 		e->nr |= X32_BIT;
 	if (e->nr > t->last)
 		t->last = e->nr;
 	e->action = answers[bytes_choose(b, ARRAY_SIZE(answers))];
 	e->arg_count = bytes_choose(b, CONDITIONS + 1);
 	e->args = args;
+	for (i = 0; i < ARRAY_SIZE(e->bits); i++)
+		e->bits[i] = t->arch->bits >> bytes_choose(b, t->arch->bits == 64 ? 3 : 2);
 	for (i = 0; i < e->arg_count; i++)
 		args[i] = (struct oci_seccomp_arg){.index = bytes_choose(b, 6),
 						   .op = (enum oci_seccomp_op)bytes_choose(b, 7),
@@ -55,8 +60,9 @@ static void take_entry(struct bytes *b, struct seccomp_table *t, struct arena *a
 	t->n++;
 }
 
-static bool holds(const struct oci_seccomp_arg *c, uint64_t mask, const __u64 *args)
+static bool holds(const struct oci_seccomp_arg *c, unsigned int bits, const __u64 *args)
 {
+	uint64_t mask = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
 	uint64_t v = args[c->index] & mask, one = c->value & mask, two = c->value_two & mask;
 
 	switch (c->op) {
@@ -73,17 +79,17 @@ static bool holds(const struct oci_seccomp_arg *c, uint64_t mask, const __u64 *a
 	case OCI_OP_GT:
 		return v > one;
 	case OCI_OP_MASKED_EQ:
-		return (v & one) == two;
+		return (v & one) == (two & one);
 	}
 	return false;
 }
 
-static bool all_hold(const struct seccomp_entry *e, uint64_t mask, const __u64 *args)
+static bool all_hold(const struct seccomp_entry *e, const __u64 *args)
 {
 	size_t i;
 
 	for (i = 0; i < e->arg_count; i++)
-		if (!holds(&e->args[i], mask, args))
+		if (!holds(&e->args[i], e->bits[e->args[i].index], args))
 			return false;
 	return true;
 }
@@ -96,15 +102,15 @@ static uint32_t meant(const struct seccomp_code *c, const struct seccomp_data *d
 	const struct seccomp_table *t = NULL;
 	size_t i;
 
-	if (token == SCMP_ARCH_X86_64 && nr >= X32_BIT)
-		token = SCMP_ARCH_X32;
+	if (token == AUDIT_ARCH_X86_64 && nr >= X32_BIT)
+		token = SYSCALL_TOKEN_X32;
 	for (i = 0; i < c->table_count; i++) {
-		if (c->tables[i].token == token)
+		if (c->tables[i].arch->token == token)
 			t = &c->tables[i];
 		/* A tracer's "skip this call" is judged like any other number wherever it is known.
 		 */
 		if (nr == UINT32_MAX &&
-		    (c->tables[i].token == d->arch || c->tables[i].token == token))
+		    (c->tables[i].arch->token == d->arch || c->tables[i].arch->token == token))
 			return c->default_action;
 	}
 	if (!t)
@@ -112,8 +118,7 @@ static uint32_t meant(const struct seccomp_code *c, const struct seccomp_data *d
 	for (i = 0; i < t->n; i++) {
 		const struct seccomp_entry *e = &t->entries[i];
 
-		if (e->nr != nr ||
-		    !all_hold(e, token & __AUDIT_ARCH_64BIT ? UINT64_MAX : UINT32_MAX, d->args))
+		if (e->nr != nr || !all_hold(e, d->args))
 			continue;
 		if (!first || (!e->arg_count && first->arg_count) ||
 		    (!e->arg_count == !first->arg_count && e->order < first->order))
@@ -166,16 +171,16 @@ void fuzz_one(char *text, size_t len, struct arena *a)
 {
 	static struct sock_filter code[CODE_MAX];
 	struct bytes b = {text, len};
-	struct seccomp_table tables[ARRAY_SIZE(tokens)] = {0};
+	struct seccomp_table tables[ARRAY_SIZE(archs)] = {0};
 	struct seccomp_code c = {.tables = tables};
 	size_t i, k, n;
 
-	c.table_count = 1 + bytes_choose(&b, ARRAY_SIZE(tokens));
+	c.table_count = 1 + bytes_choose(&b, ARRAY_SIZE(archs));
 	c.default_action = answers[bytes_choose(&b, ARRAY_SIZE(answers))];
 	c.foreign_action = SECCOMP_RET_KILL_PROCESS;
 	c.enosys = bytes_choose(&b, 2);
 	for (i = 0; i < c.table_count; i++) {
-		tables[i].token = tokens[i];
+		tables[i].arch = &archs[i];
 		tables[i].entries = arena_array(a, ENTRIES, struct seccomp_entry);
 	}
 	for (i = 0; b.left && i < ENTRIES; i++)
@@ -183,8 +188,9 @@ void fuzz_one(char *text, size_t len, struct arena *a)
 	n = seccomp_compile(&c, a, code, CODE_MAX);
 	if (!n)
 		return;
-	for (i = 0; i < ARRAY_SIZE(tokens); i++) {
-		uint32_t arch = tokens[i] == SCMP_ARCH_X32 ? SCMP_ARCH_X86_64 : tokens[i];
+	for (i = 0; i < ARRAY_SIZE(archs); i++) {
+		uint32_t arch =
+			archs[i].token == SYSCALL_TOKEN_X32 ? AUDIT_ARCH_X86_64 : archs[i].token;
 
 		for (k = 0; i < c.table_count && k < tables[i].n; k++)
 			try_entry(&c, code, n, arch, &tables[i].entries[k]);

@@ -79,7 +79,8 @@ _is_full() {
 an_output_bomb_whose_reader_has_stopped_can_be_ended() {
 	local reader
 	mkfifo pipe
-	sleep 1000 <pipe &
+	# It has the pipe open, and reads nothing.
+	bash -c 'exec sleep 1000 <pipe' &
 	reader=$!
 	bundle 'args(["/bin/yes"])'
 	"$SBXRUN" --root "$T/state" run -b "$B" "$ID" >pipe &
