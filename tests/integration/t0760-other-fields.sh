@@ -13,10 +13,34 @@ _refused() {
 }
 
 a_memory_policy_is_applied_or_refused() {
-	_refused '.linux.memoryPolicy = {mode: "MPOL_INTERLEAVE", nodes: "0"}' 'linux\.memoryPolicy' && return
-	run_in_box 'grep -c interleave /proc/self/numa_maps' '.linux.memoryPolicy = {mode: "MPOL_INTERLEAVE", nodes: "0"}'
-	rc_is 0
-	isnt "$out" 0
+	local mode nodes word
+	if [ ! -e /proc/self/numa_maps ]; then
+		_refused '.linux.memoryPolicy = {mode: "MPOL_INTERLEAVE", nodes: "0"}' 'linux\.memoryPolicy' || fail 'it was accepted'
+		return
+	fi
+	while read -r mode nodes word; do
+		run_in_box 'head -n 1 /proc/self/numa_maps' ".linux.memoryPolicy = {mode: \"$mode\", nodes: \"$nodes\"}"
+		# The newer ones are not in every kernel.
+		if [ "$rc" != 0 ] && [[ $mode == *WEIGHTED* ]]; then
+			like "$err" 'linux\.memoryPolicy'
+			continue
+		fi
+		rc_is 0
+		like "$out" "^[0-9a-f]+ $word" "$mode"
+	done <<-'END'
+		MPOL_INTERLEAVE 0 interleave:0
+		MPOL_BIND 0 bind:0
+		MPOL_PREFERRED 0 prefer:0
+		MPOL_PREFERRED_MANY 0 prefer.\(many\):0
+		MPOL_WEIGHTED_INTERLEAVE 0 weighted.interleave:0
+	END
+	for mode in MPOL_LOCAL MPOL_DEFAULT; do
+		run_in_box 'head -n 1 /proc/self/numa_maps' ".linux.memoryPolicy = {mode: \"$mode\"}"
+		rc_is 0
+		like "$out" "^[0-9a-f]+ (local|default) " "$mode"
+	done
+	run_in_box 'head -n 1 /proc/self/numa_maps' '.linux.memoryPolicy = {mode: "MPOL_BIND", nodes: "0", flags: ["MPOL_F_STATIC_NODES"]}'
+	like "$out" 'bind=static:0'
 }
 
 resource_director_technology_is_refused_where_it_is_not() {

@@ -90,11 +90,12 @@ hooks_find_it_inside() {
 	file_has "$T/seen" 'in6'
 }
 
-# What interface $1 has that the kernel didn't give it by itself (in its own time, such as fe80::).
+# What interface $1 has that the kernel didn't give it by itself, in its own time: fe80::, and whether the link is up.
 _picture() {
+	ip -o link show "$1" | grep -Eo 'mtu [^ ]*|master [^ ]*|link/ether [^ ]*'
 	ip -o addr show dev "$1" | sed 's/ *valid_lft.*//' | sed /fe80:/d | sort
-	ip route show table all dev "$1" | sed '/proto kernel/d' | sort
-	_ip6 route show table all dev "$1" | sed '/proto kernel/d' | sort
+	ip route show table all dev "$1" | sed '/proto kernel/d; s/ linkdown//; s/ dead//' | sort
+	_ip6 route show table all dev "$1" | sed '/proto kernel/d; s/ linkdown//; s/ dead//' | sort
 }
 
 when_create_fails_later_everything_is_back() {
@@ -108,18 +109,34 @@ when_create_fails_later_everything_is_back() {
 	ip route add 192.0.2.200 dev nd7 table 77 metric 5
 	_ip6 route add 2001:db8:99::/48 via 2001:db8:7::1 dev nd7
 	ip link set nd8 down
+	# User-mode Linux has no bridges.
+	! ip link add nd-br type bridge 2>/dev/null || ip link set nd8 master nd-br
+	ip link set nd8 mtu 1400
 	index=$(ip -o link show nd7 | cut -d: -f1)
 	_picture nd7 >"$T/before"
+	_picture nd8 >>"$T/before"
 	file_has "$T/before" 198.51.100.0
 	bundle '.linux.netDevices = {nd7: {name: "in7"}, nd8: {}}' 'hook("createRuntime"; "/bin/false"; ["false"])'
 	run sbx create -b "$B" "$ID"
 	rc_is 1
 	like "$err" 'createRuntime'
 	_picture nd7 >"$T/after"
+	_picture nd8 >>"$T/after"
 	run diff "$T/before" "$T/after"
 	is "$out" ''
 	is "$(ip -o link show nd7 | cut -d: -f1)" "$index"
 	unlike "$(ip -o link show nd8)" '[<,]UP[,>]'
+}
+
+when_init_dies_during_create_everything_is_back() {
+	_interface nde
+	ip addr add 192.0.2.14/24 dev nde
+	# shellcheck disable=SC2016
+	bundle '.linux.netDevices = {nde: {name: "in-e"}}' \
+		'hook("createRuntime"; "/bin/sh"; ["sh", "-c", "kill -KILL $(jq .pid)"])'
+	run sbx create -b "$B" "$ID"
+	rc_is 1
+	like "$(ip -o addr show dev nde)" '192\.0\.2\.14/24'
 }
 
 an_interface_that_is_missing_or_the_loopback_is_refused_and_others_come_back() {
