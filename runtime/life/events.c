@@ -1,6 +1,7 @@
 /*
  * events: a line for the statistics at every interval and for every time the container ran out of
- * memory, until it ends. One loop over three things: init's pidfd, what tells of memory, the clock.
+ * memory, until it ends or nobody reads any more. One loop over init's pidfd, what tells of memory,
+ * the reader, and the clock.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -103,8 +104,9 @@ static int events_wait(struct pollfd *fds, nfds_t n, int64_t until)
 static int events_loop(const struct record *r, int pidfd, struct cgroup_oom *oom, int64_t interval,
 		       int out_fd, struct error *e)
 {
-	struct pollfd fds[2] = {{.fd = pidfd, .events = POLLIN},
-				{.fd = oom->fd, .events = oom->events}};
+	struct pollfd fds[3] = {{.fd = pidfd, .events = POLLIN},
+				{.fd = oom->fd, .events = oom->events},
+				{.fd = out_fd}};
 	int64_t due;
 
 	if (__builtin_add_overflow(events_now(), interval, &due))
@@ -113,13 +115,13 @@ static int events_loop(const struct record *r, int pidfd, struct cgroup_oom *oom
 		uint64_t times;
 		bool gone;
 
-		if (events_wait(fds, 2, due) < 0)
+		if (events_wait(fds, 3, due) < 0)
 			return err_sys(e, "poll");
 		/* Also when it has ended: that may have been why. */
 		times = cgroup_oom_take(oom, &gone);
 		if (times && events_send_oom(r, times, out_fd, e) < 0)
 			return -1;
-		if (fds[0].revents)
+		if (fds[0].revents || fds[2].revents)
 			return 0;
 		if (gone)
 			fds[1].fd = -1;
@@ -158,5 +160,5 @@ int life_events(const struct events_options *o, struct arena *a, struct error *e
 		return -1;
 	result = events_loop(&r, pidfd, &oom, o->interval_ns, o->out_fd, e);
 	cgroup_oom_close(&oom);
-	return result;
+	return result < 0 && e->sys == EPIPE ? 0 : result; /* the reader left just now */
 }

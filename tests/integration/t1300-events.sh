@@ -232,6 +232,11 @@ a_reader_that_goes_away_ends_it() {
 	run timeout 20 bash -c '"$0" --root "$T/state" events --interval 50ms "$1" | head -n 2 | wc -l' "$SBXRUN" "$ID"
 	rc_is 0
 	is "$out" 2
+	is "$err" ''
+	# At once, not when it would have something to say.
+	run timeout 20 bash -o pipefail -c '"$0" --root "$T/state" events --interval 1h "$1" | true' "$SBXRUN" "$ID"
+	rc_is 0
+	is "$err" ''
 }
 
 run_tests
