@@ -69,7 +69,8 @@ static int mount_set_idmap(int fd, const struct mount_plan *m, int userns_fd, st
 	return err_sys(e, "%s: map ids of %s", m->field, m->source);
 }
 
-/* Rule R7: on /proc and /sys only the real thing, also when it is bound. */
+/* Rule R7: on /proc and /sys only the real thing, also when it is bound, and the whole of it: masks
+ * would find nothing in a part. */
 static int mount_check_special(int fd, const struct mount_plan *m, struct error *e)
 {
 	static const struct {
@@ -77,13 +78,16 @@ static int mount_check_special(int fd, const struct mount_plan *m, struct error 
 		long magic;
 		const char *name;
 	} special[] = {{"/proc", PROC_SUPER_MAGIC, "procfs"}, {"/sys", SYSFS_MAGIC, "sysfs"}};
+	enum { TOP_INODE = 1 }; /* of both */
 	struct statfs fs;
+	struct stat st;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(special); i++) {
 		if (!str_eq(m->destination, special[i].destination))
 			continue;
-		if (fstatfs(fd, &fs) < 0 || fs.f_type != special[i].magic)
+		if (fstatfs(fd, &fs) < 0 || fs.f_type != special[i].magic || fstat(fd, &st) < 0 ||
+		    st.st_ino != TOP_INODE)
 			return err_set(e, ERR_CONFIG, "%s.source: %s is not a %s, and only a %s may be bound to %s",
 				       m->field, m->source, special[i].name, special[i].name,
 				       m->destination);

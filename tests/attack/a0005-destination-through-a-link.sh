@@ -24,8 +24,8 @@ _canary_stays_empty() {
 }
 
 a_directory_bound_on_or_below_a_link() {
-	_canary_stays_empty 'mount({destination: "/link", source: ($T + "/src"), options: ["bind"]}) |
-		mount({destination: "/dir/link/new", source: ($T + "/src"), options: ["bind"]})'
+	_canary_stays_empty 'mount({destination: "/dir/link/new", source: ($T + "/src"), options: ["bind"]}) |
+		mount({destination: "/link", source: ($T + "/src"), options: ["bind"]})'
 }
 
 a_file_bound_on_a_dangling_link() {
@@ -34,8 +34,8 @@ a_file_bound_on_a_dangling_link() {
 }
 
 a_tmpfs_with_copy_on_a_link() {
-	_canary_stays_empty 'mount({destination: "/link", type: "tmpfs", source: "tmpfs", options: ["tmpcopyup"]}) |
-		mount({destination: "/dir/link/new", type: "tmpfs", source: "tmpfs", options: ["tmpcopyup"]})'
+	_canary_stays_empty 'mount({destination: "/dir/link/new", type: "tmpfs", source: "tmpfs", options: ["tmpcopyup"]}) |
+		mount({destination: "/link", type: "tmpfs", source: "tmpfs", options: ["tmpcopyup"]})'
 }
 
 a_device_below_a_link() {

@@ -6,7 +6,7 @@
 . "${0%/*}/../lib/attack.sh"
 
 _sysctl='.linux.sysctl = {"net.ipv4.ip_forward": "1"}'
-_see='sh("cat /proc/sys/net/ipv4/ip_forward /proc/sys/net/ipv4/ip_default_ttl /proc/sys/kernel/domainname /proc/self/oom_score_adj")'
+_see='sh("cat /proc/sys/net/ipv4/ip_forward /proc/sys/net/ipv4/ip_default_ttl /proc/sys/kernel/domainname /proc/self/oom_score_adj; true")'
 
 # A container that runs all the same must have the value where it belongs.
 _written_where_it_belongs() {
@@ -50,7 +50,7 @@ links_of_the_image_do_not_lead_into_proc() {
 another_procfs_is_not_written_to() {
 	local options
 	for options in bind rbind; do
-		bundle "$_see" "$_sysctl" '.process.oomScoreAdj = 7' \
+		bundle 'sh("echo ran")' "$_sysctl" '.process.oomScoreAdj = 7' \
 			"unmount(\"/proc\") | mount({destination: \"/proc\", source: \"/proc/sys\", options: [\"$options\", \"ro\"]})"
 		attack
 		[ "$rc" != 0 ] || escaped "/proc is a part of another ($out)"

@@ -1,0 +1,40 @@
+#!/bin/bash
+# The map in README.md and the files beside it are the same set.
+. "${0%/*}/../lib/test.sh"
+
+_here=$TESTS_DIR/attack
+
+# Prints the numbers of the files, without our own.
+_files() {
+	local file
+	for file in "$_here"/a[0-9][0-9][0-9][0-9]-*.sh; do
+		file=${file##*/}
+		[ "${file%%-*}" = "$TEST_ID" ] || echo "${file%%-*}"
+	done | sort -u
+}
+
+every_row_names_an_attack_that_is_there() {
+	local line id rows=0
+	while IFS='|' read -r _ line _ attacks _; do
+		[ -n "${attacks:-}" ] && [[ $line != *---* && $line != ' CVE or idea '* ]] || continue
+		rows=$((rows + 1))
+		[ -n "${attacks// /}" ] || fail "no attack for$line"
+		for id in $attacks; do
+			compgen -G "$_here/$id-*.sh" >/dev/null || fail "$id of$line is not there"
+		done
+	done < <(sed -n '/^## What imitates what/,$p' "$_here/README.md" | grep '^|')
+	[ "$rows" -gt 40 ] || fail "only $rows rows were found"
+}
+
+every_attack_is_in_the_map() {
+	is "$(grep -oE '\ba[0-9]{4}\b' "$_here/README.md" | sort -u)" "$(_files)"
+}
+
+every_attack_says_what_an_escape_is() {
+	local file
+	for file in "$_here"/a[0-9][0-9][0-9][0-9]-*.sh; do
+		[ "${file##*/}" = "$TEST_FILE" ] || sed -n '2,/^\./p' "$file" | grep -qE '(Escape|Fake|Leak): ' || fail "$file"
+	done
+}
+
+run_tests
