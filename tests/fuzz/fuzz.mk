@@ -23,4 +23,4 @@ $(B)/fuzz/%: $(B)/tests/fuzz/fuzz_%.o $(B)/sbxrun.a
 
 -include $(wildcard $(B)/tests/fuzz/*.d)
 .PHONY: fuzzers
-.SECONDARY:
+.PRECIOUS: $(B)/tests/fuzz/%.o

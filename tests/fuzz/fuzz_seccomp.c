@@ -139,29 +139,24 @@ static void compare(const struct seccomp_code *c, const struct sock_filter *code
 	DEMAND(r.action == meant(c, d));
 }
 
-/* A call that fulfils the conditions of an entry as far as one value can, then each argument a
+/* A call that fulfils the conditions of an entry as far as one value can, then one argument a
  * little off. */
 static void try_entry(const struct seccomp_code *c, const struct sock_filter *code, size_t len,
-		      uint32_t arch, const struct seccomp_entry *e)
+		      uint32_t arch, const struct seccomp_entry *e, uint32_t chosen)
 {
+	static const uint64_t off[] = {0, 1, UINT64_MAX, 1ULL << 32, 1ULL << 16};
 	struct seccomp_data d = {.nr = (int)e->nr, .arch = arch};
-	size_t i;
+	uint64_t value;
+	size_t i, index;
 
-	compare(c, code, len, &d);
 	for (i = 0; i < e->arg_count; i++)
 		d.args[e->args[i].index] =
 			e->args[i].op == OCI_OP_MASKED_EQ ? e->args[i].value_two : e->args[i].value;
-	compare(c, code, len, &d);
-	for (i = 0; i < e->arg_count; i++) {
-		__u64 *v = &d.args[e->args[i].index];
-
-		*v += 1;
+	index = e->arg_count ? e->args[chosen % e->arg_count].index : 0;
+	value = d.args[index];
+	for (i = 0; i < ARRAY_SIZE(off); i++) {
+		d.args[index] = value + off[i];
 		compare(c, code, len, &d);
-		*v -= 2;
-		compare(c, code, len, &d);
-		*v += 1 + (1ULL << 32);
-		compare(c, code, len, &d);
-		*v -= 1ULL << 32;
 	}
 	d.nr++;
 	compare(c, code, len, &d);
@@ -193,7 +188,7 @@ void fuzz_one(char *text, size_t len, struct arena *a)
 			archs[i].token == SYSCALL_TOKEN_X32 ? AUDIT_ARCH_X86_64 : archs[i].token;
 
 		for (k = 0; i < c.table_count && k < tables[i].n; k++)
-			try_entry(&c, code, n, arch, &tables[i].entries[k]);
+			try_entry(&c, code, n, arch, &tables[i].entries[k], (uint32_t)(len + k));
 		compare(&c, code, n, &(struct seccomp_data){.nr = -1, .arch = arch});
 		compare(&c, code, n, &(struct seccomp_data){.nr = 1000, .arch = arch});
 		compare(&c, code, n, &(struct seccomp_data){.nr = (int)X32_BIT + 3, .arch = arch});

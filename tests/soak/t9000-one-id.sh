@@ -3,6 +3,7 @@
 # `delete --force` leaves nothing. SOAK_SECONDS says for how long (10; the long form takes 60).
 TEST_LIMIT=${TEST_LIMIT:-$((${SOAK_SECONDS:-10} + 120))}
 . "${0%/*}/../lib/test.sh"
+. "${0%/*}/lib.sh"
 
 # Waits no longer than a verb may: locks are waited for 10 s, an end 10 s, cgroups 5 s.
 VERB_LIMIT=40
@@ -58,16 +59,17 @@ _eight_callers() {
 	done < <(cat "$T"/calls.*)
 	unlike "$(cat "$T"/said.*)" 'does not finish|did not end|still there|Sanitizer' 'a verb that gave up'
 	is "$(ls -A "$T/state")" ''
+	figure "8 callers on one id$1: $(cat "$T"/calls.* | wc -l) verbs in ${SOAK_SECONDS:-10} s"
 }
 
 eight_callers_on_one_id() {
 	bundle 'sh("while :; do sleep 1; done")'
-	_eight_callers
+	_eight_callers ''
 }
 
 eight_callers_on_one_id_without_a_pid_namespace() {
 	bundle 'sh("while :; do sleep 1; done")' 'without_ns("pid")'
-	_eight_callers
+	_eight_callers ' without a pid namespace'
 }
 
 run_tests

@@ -4,6 +4,7 @@
 TEST_LIMIT=${TEST_LIMIT:-$((60 + ${SOAK_ROUNDS:-20} * 3 + ${SOAK_AT_ONCE:-20} * 6))}
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
+. "${0%/*}/lib.sh"
 
 # What must be the same before and after: mounts of our namespace, and the descriptors and children of this shell.
 _inventory() {
@@ -27,6 +28,7 @@ a_container_lives_and_dies_many_times() {
 		nothing_is_left
 	done
 	is "$(_inventory)" "$before"
+	figure "create, start, exec, kill, delete: ${SOAK_ROUNDS:-20} lives"
 }
 
 _delete_every() {
@@ -38,7 +40,7 @@ _delete_every() {
 
 many_containers_live_at_once() {
 	local i ids pids=()
-	bundle 'sh("while :; do sleep 5; done")' 'del(.linux.cgroupsPath)' '.linux.cgroupsPath = "\($P)"'
+	bundle 'sh("while :; do sleep 5; done")'
 	for ((i = 0; i < ${SOAK_AT_ONCE:-20}; i++)); do
 		jq --arg path "/$P/$ID.$i" '.linux.cgroupsPath = $path' "$B/config.json" >"$B/config.$i"
 		sbx run -d -b "$B" -f "$B/config.$i" "$ID.$i"
@@ -55,6 +57,7 @@ many_containers_live_at_once() {
 		wait "$i"
 	done
 	state_is_empty
+	figure "containers at once: ${SOAK_AT_ONCE:-20}"
 }
 
 run_tests

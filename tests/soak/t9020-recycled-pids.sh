@@ -3,6 +3,7 @@
 # SOAK_PIDS says how often (5; the long form 200).
 TEST_LIMIT=${TEST_LIMIT:-$((60 + ${SOAK_PIDS:-5} * 5))}
 . "${0%/*}/../lib/test.sh"
+. "${0%/*}/lib.sh"
 
 # Runs in the pid namespace. $1: how often.
 _inside() {
@@ -46,6 +47,7 @@ strangers_with_a_containers_pid_are_left_alone() {
 	run unshare --pid --fork --mount-proc --kill-child bash -euc '_inside "$1"' - "${SOAK_PIDS:-5}"
 	rc_is 0
 	is "$out" "${SOAK_PIDS:-5} strangers live"
+	figure "recycled pids: ${SOAK_PIDS:-5} strangers left alone"
 }
 
 run_tests

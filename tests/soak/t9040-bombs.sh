@@ -4,6 +4,7 @@
 TEST_LIMIT=${TEST_LIMIT:-120}
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
+. "${0%/*}/lib.sh"
 
 _has_cgroups_full_of() {
 	[ "$(cat "$(cgroup_dir pids)/pids.current")" -ge "$1" ]
@@ -60,6 +61,7 @@ an_output_bomb_comes_through_whole() {
 	bundle "args([\"/bin/head\", \"-c\", \"$size\", \"/dev/zero\"])"
 	got=$(sbx run -b "$B" "$ID" | wc -c)
 	is "$got" "$size"
+	figure "output bomb: $size bytes came through"
 	nothing_is_left
 }
 
