@@ -134,7 +134,7 @@ static int init_try_cwd(struct init *in, bool last, struct error *e)
  * of the kernel, for no /proc that this process sees can be believed. */
 static bool init_can_set_groups(const struct init *in)
 {
-	return !in->plan->groups_may_stay || setgroups(0, NULL) == 0 || errno != EPERM;
+	return in->plan->by_machine_root || setgroups(0, NULL) == 0 || errno != EPERM;
 }
 
 bool init_filter_needs_admin(const struct init *in)
@@ -268,6 +268,11 @@ static int init_execute(struct init *in, int report_fd, struct error *e)
 	if (stage_say(report_fd, STAGE_EXECUTING, e) < 0 ||
 	    identity_set_rlimits(&in->plan->rlimits, e) < 0)
 		return -1;
+	/* An ordinary user's parent takes nothing from a hidden process. This one has the payload's rights
+	 * and nothing open by now, and execve is about to uncover it anyway. Before the filter, which may
+	 * ask about prctl, too. */
+	if (page && !in->plan->by_machine_root && prctl(PR_SET_DUMPABLE, 1) < 0)
+		return err_sys(e, "prctl");
 	if (!in->filter_is_loaded && seccomp_program_load(&in->seccomp, &listener_fd, e) < 0)
 		return -1;
 	if (page && listener_hand_over(page, listener_fd) < 0)

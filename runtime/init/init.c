@@ -66,6 +66,16 @@ static int init_open_sources(struct init *in, struct error *e)
 	return sources_open(in->plan, &in->sources, e);
 }
 
+static int init_set_oom_score(struct init *in, struct error *e)
+{
+	const struct oci_process *process = &in->plan->config->process;
+
+	if (!process->set || !process->oom_score_adj.set)
+		return 0;
+	in->proc_dfd = proc_open(e);
+	return in->proc_dfd < 0 ? -1 : init_write_oom_score(in, e);
+}
+
 static int init_set_names(struct init *in, struct error *e)
 {
 	const struct oci_config *c = in->plan->config;
@@ -171,15 +181,11 @@ static int init_write_proc(struct init *in, struct error *e)
 {
 	const struct oci_config *c = in->plan->config;
 
-	if (!c->linux_.sysctl.n && !c->process.oom_score_adj.set && !in->plan->lsm.apparmor_profile &&
-	    !in->plan->lsm.selinux_label)
+	if (!c->linux_.sysctl.n && !in->plan->lsm.apparmor_profile && !in->plan->lsm.selinux_label)
 		return 0;
-	in->proc_dfd = proc_open(e);
 	if (in->proc_dfd < 0)
-		return -1;
-	if (init_write_sysctls(in, e) < 0)
-		return -1;
-	return init_write_oom_score(in, e);
+		in->proc_dfd = proc_open(e);
+	return in->proc_dfd < 0 ? -1 : init_write_sysctls(in, e);
 }
 
 static int init_finish_root(struct init *in, struct error *e)
@@ -283,6 +289,8 @@ static const struct step create_steps[] = {
 	/* With the caller's ids, and before any mount is attached. */
 	{"sources", init_open_sources},
 	{"root-ids", init_become_root},
+	/* Of a hidden process it is root's file, which an ordinary user can't write. */
+	{"oom-score", init_set_oom_score},
 	{"hide", init_hide},
 	{"names", init_set_names},
 	{"loopback", init_raise_loopback},

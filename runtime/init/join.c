@@ -105,8 +105,9 @@ static int join_take_identity(struct join *j, struct error *e)
 
 // clang-format off
 static const struct join_step steps[] = {
-	{"leave-caller", join_leave_caller},
+	/* Of a hidden process these are root's files, which an ordinary user can't write. */
 	{"proc", join_write_proc},
+	{"leave-caller", join_leave_caller},
 	/* The cgroups end it together with the container: before anything else is shared. */
 	{"cgroups", join_cgroups},
 	{"namespaces", join_namespaces},

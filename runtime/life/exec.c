@@ -223,6 +223,10 @@ static int exec_find_namespaces(struct join *j, const struct record *r, const st
 	for (i = 0; i < OCI_NS_COUNT; i++) {
 		int other = exec_is_in_other_ns(r->pid, oci_ns_names[i].proc);
 
+		if (other < 0 && errno == EACCES)
+			return err_set(e, ERR_WRONG_STATE,
+				       "container not running yet: until it is started, or when its program "
+				       "can't be read, only root may enter it");
 		if (other < 0)
 			return err_set(e, ERR_WRONG_STATE, "container not running");
 		if (other)

@@ -242,7 +242,13 @@ static pid_t spawn_directly(const struct launch *l, bool userns, int *ret_pidfd,
 		l->main(l->context);
 	}
 	fd_close(&socks[1]);
-	if (pid < 0)
+	if (pid < 0 && userns && (errno == EPERM || errno == ENOSPC))
+		err_set(e, ERR_HOST,
+			"this host lets the caller make no user namespace (%s): see the sysctls "
+			"user.max_user_namespaces, kernel.unprivileged_userns_clone and "
+			"kernel.apparmor_restrict_unprivileged_userns",
+			err_text(errno));
+	else if (pid < 0)
 		err_sys(e, "clone init into its namespaces");
 	if (pid > 0 && userns && launch_answer_maps(l, pid, socks[0], e) < 0) {
 		kill(pid, SIGKILL);

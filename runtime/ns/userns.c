@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/str.h"
 #include "sys/proc.h"
 #include "sys/sys.h"
 
@@ -36,16 +37,42 @@ static int userns_write_file(int proc_dfd, pid_t pid, const char *name, const ch
 	return 0;
 }
 
+/* They are set-user-ID, and what the caller's PATH leads to may be anything: fixed places. */
+static const char *userns_find_helper(const char *name)
+{
+	static const char *const places[][2] = {
+		{"/usr/bin/newuidmap", "/usr/bin/newgidmap"},
+		{"/usr/local/bin/newuidmap", "/usr/local/bin/newgidmap"},
+		{"/run/wrappers/bin/newuidmap", "/run/wrappers/bin/newgidmap"}, /* NixOS */
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
+		const char *path = places[i][str_eq(name, "newgidmap")];
+
+		if (access(path, X_OK) == 0)
+			return path;
+	}
+	return NULL;
+}
+
 /* newuidmap PID inside outside count …: set-user-ID helpers that know /etc/subuid. */
-static int userns_call_helper(const char *helper, pid_t pid, const struct oci_id_maps *maps,
+static int userns_call_helper(const char *name, pid_t pid, const struct oci_id_maps *maps,
 			      struct error *e)
 {
 	char numbers[LINES_MAX * 3 + 1][12], *argv[LINES_MAX * 3 + 3];
+	char own_name[16];
 	char *const envp[] = {(char[]){"PATH=/usr/bin:/usr/sbin:/bin:/sbin"}, NULL};
+	const char *helper = userns_find_helper(name);
 	size_t i, n = 0;
 	int status;
 	pid_t child;
 
+	if (!helper)
+		return err_set(e, ERR_HOST,
+			       "this host has no %s, which maps more than the caller's own id "
+			       "(Debian package uidmap)",
+			       name);
 	snprintf(numbers[n], sizeof(numbers[n]), "%d", pid);
 	argv[1] = numbers[n++];
 	for (i = 0; i < maps->n; i++) {
@@ -58,16 +85,19 @@ static int userns_call_helper(const char *helper, pid_t pid, const struct oci_id
 		}
 	}
 	argv[n + 1] = NULL;
-	argv[0] = (char[]){"newidmap"};
+	snprintf(own_name, sizeof(own_name), "%s", name);
+	argv[0] = own_name;
 	errno = posix_spawn(&child, helper, NULL, NULL, argv, envp);
 	if (errno)
-		return err_sys(e, "%s (Debian package uidmap)", helper);
+		return err_sys(e, "%s", helper);
 	while (waitpid(child, &status, 0) < 0)
 		if (errno != EINTR)
 			return err_sys(e, "wait for %s", helper);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		return err_set(e, ERR_HOST,
-			       "%s refused the mapping: see /etc/subuid and /etc/subgid", helper);
+			       "%s refused the mapping: the ids must be in a range that /etc/subuid or "
+			       "/etc/subgid gives to this user",
+			       helper);
 	return 0;
 }
 
@@ -87,11 +117,11 @@ static int userns_write_rootless(int proc_dfd, pid_t pid, const struct oci_id_ma
 		if (userns_write_file(proc_dfd, pid, "setgroups", "deny", e) < 0 ||
 		    userns_write_file(proc_dfd, pid, "gid_map", text, e) < 0)
 			return -1;
-	} else if (userns_call_helper("/usr/bin/newgidmap", pid, gids, e) < 0) {
+	} else if (userns_call_helper("newgidmap", pid, gids, e) < 0) {
 		return -1;
 	}
 	if (!userns_is_own_id(uids, geteuid()))
-		return userns_call_helper("/usr/bin/newuidmap", pid, uids, e);
+		return userns_call_helper("newuidmap", pid, uids, e);
 	userns_format(uids, text, sizeof(text));
 	return userns_write_file(proc_dfd, pid, "uid_map", text, e);
 }

@@ -154,6 +154,18 @@ static void plan_add_device(struct plan *p, struct device_plan d)
 	p->devices[p->n_devices++] = d;
 }
 
+/* In a user namespace it is the host's own node, bound. */
+static void plan_note_device(const struct oci_device *d, size_t i, struct arena *a, struct plan *p)
+{
+	if ((p->owns_userns || !p->by_machine_root) && !str_eq(d->type, "p") &&
+	    (d->file_mode.set || d->uid.set || d->gid.set))
+		plan_note(&p->warnings,
+			  arena_printf(a,
+				       "linux.devices[%zu]: %s has the mode and the owner of the host's device",
+				       i, d->path),
+			  a);
+}
+
 static void plan_devices(const struct oci_config *c, struct arena *a, struct plan *p)
 {
 	static const struct {
@@ -176,6 +188,7 @@ static void plan_devices(const struct oci_config *c, struct arena *a, struct pla
 	for (i = 0; i < c->linux_.devices.n; i++) {
 		const struct oci_device *d = &c->linux_.devices.v[i];
 
+		plan_note_device(d, i, a, p);
 		plan_add_device(p, (struct device_plan){
 					   .field = arena_printf(a, "linux.devices[%zu]", i),
 					   .path = path_clean(a, d->path),
@@ -247,7 +260,7 @@ int plan_make(const struct oci_config *c, const char *id, const char *bundle,
 		.bundle = bundle,
 		.rootfs = path_join(a, bundle, c->root.path),
 		.rootless = !facts->privileged,
-		.groups_may_stay = !facts->machine_root,
+		.by_machine_root = facts->machine_root,
 	};
 
 	if (plan_namespaces(c, facts, &p, e) < 0)
@@ -273,7 +286,7 @@ int plan_make_exec(const struct oci_config *c, const char *id, const struct host
 	struct plan p = {.config = c,
 			 .id = id,
 			 .rootless = !facts->privileged,
-			 .groups_may_stay = !facts->machine_root};
+			 .by_machine_root = facts->machine_root};
 
 	if (plan_namespaces(c, facts, &p, e) < 0 || plan_confinement(c, facts, a, &p, e) < 0)
 		return -1;

@@ -64,7 +64,7 @@ struct plan {
 	const char *bundle;   /* absolute */
 	const char *rootfs;   /* absolute; not resolved */
 	bool rootless;	      /* an ordinary user's container */
-	bool groups_may_stay; /* setgroups may be denied, as it is with a single mapped id */
+	bool by_machine_root; /* root, and not only of a user namespace, asks for it */
 	struct ns_plan ns;
 	bool new_root;	      /* a mount namespace of its own: pivot_root, else chroot */
 	bool root_detached;   /* chroot into a tree that is attached nowhere */

@@ -8,6 +8,7 @@
 #include "rootfs/devices.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -17,6 +18,8 @@
 #include "base/str.h"
 #include "rootfs/resolve.h"
 #include "sys/sys.h"
+
+enum { DEVICE_PATH_SIZE = 4096 };
 
 static bool device_is(int fd, const struct device_plan *d)
 {
@@ -49,11 +52,32 @@ int devices_open_null(struct error *e)
 	return device_open_host(&null, "/dev/null", e);
 }
 
+/* Where the host has the device: the kernel's own name for it, else the path that the config says. */
+static void device_host_path(const struct device_plan *d, char path[DEVICE_PATH_SIZE])
+{
+	char file[64], text[1024], *name;
+
+	snprintf(path, DEVICE_PATH_SIZE, "%s", d->path);
+	snprintf(file, sizeof(file), "/sys/dev/%s/%u:%u/uevent", d->type == S_IFBLK ? "block" : "char",
+		 d->major, d->minor);
+	if (fd_read_at(AT_FDCWD, file, text, sizeof(text)) < 0)
+		return;
+	name = strstr(text, "DEVNAME=");
+	if (!name)
+		return;
+	name += strlen("DEVNAME=");
+	snprintf(path, DEVICE_PATH_SIZE, "/dev/%.*s", (int)strcspn(name, "\n"), name);
+}
+
+/* A user namespace makes no nodes. */
 static int device_bind(const struct device_plan *d, int root_dfd, struct error *e)
 {
-	autoclose int tree_fd = device_open_host(d, d->path, e);
+	autoclose int tree_fd = -1;
+	char path[DEVICE_PATH_SIZE];
 	auto_in_root struct in_root target = IN_ROOT_NONE;
 
+	device_host_path(d, path);
+	tree_fd = device_open_host(d, path, e);
 	if (tree_fd < 0 || resolve_make(root_dfd, d->path, false, &target, e) < 0)
 		return -1;
 	if (sys_attach(tree_fd, target.fd) < 0)

@@ -1,0 +1,124 @@
+#!/bin/bash
+# The processes of an ordinary user's container: found by ps, kill and delete where no cgroup holds them, and by cgroups where
+# a subtree is delegated.
+# shellcheck disable=SC2016,SC2119,SC2154
+. "${0%/*}/../lib/rootless.sh"
+. "${0%/*}/../lib/test.sh"
+. "${0%/*}/../lib/life.sh"
+. "${0%/*}/../tools/exec.sh"
+
+# Whether ps lists $1 processes; they are in LISTED.
+_ps_lists() {
+	mapfile -t LISTED < <(sbx ps --format json "$ID" | jq '.[]')
+	[ "${#LISTED[@]}" = "$1" ]
+}
+
+# A container ($ID) of three processes, in the host's pid namespace if $1 is "shared". The children don't end with their parent.
+_three() {
+	local filters=('sh("sleep 1000 & sleep 1000 & exec sleep 1000")')
+	[ "$1" != shared ] || filters+=('without_ns("pid")')
+	bundle "${filters[@]}"
+	sbx run -d -b "$B" "$ID"
+	wait_until 20 _ps_lists 3
+}
+
+_are_dead() {
+	local pid
+	for pid in "${LISTED[@]}"; do
+		wait_until 20 dead "$pid"
+	done
+}
+
+ps_lists_all_of_them_and_no_other() {
+	local kind others
+	for kind in own shared; do
+		_three "$kind"
+		is "${LISTED[*]}" "$(printf '%s\n' "${LISTED[@]}" | sort -n | tr '\n' ' ' | sed 's/ $//')" sorted
+		[[ " ${LISTED[*]} " == *" $(pid_of "$ID") "* ]] || fail 'init is not among them'
+		others=("${LISTED[@]}")
+		_three "$kind"
+		[[ " ${others[*]} " != *" ${LISTED[0]} "* ]] || fail 'one of another container'
+	done
+}
+
+ps_lists_nested_pid_namespaces_and_what_exec_brings() {
+	bundle 'sh("unshare -p sh -c \"sleep 1000 & wait\" & exec sleep 1000")' caps\(\[\"CAP_SYS_ADMIN\"\]\)
+	sbx run -d -b "$B" "$ID"
+	wait_until 20 _ps_lists 3
+	sbx exec -d "$ID" sleep 1000
+	wait_until 20 _ps_lists 4
+}
+
+ps_of_a_stopped_container_is_empty() {
+	bundle 'args(["/bin/true"])'
+	sbx run -d -b "$B" "$ID"
+	wait_until 20 status_is "$ID" stopped
+	run sbx ps --format json "$ID"
+	rc_is 0
+	is "$out" '[]'
+}
+
+kill_all_reaches_every_process() {
+	local kind
+	for kind in own shared; do
+		_three "$kind"
+		sbx kill --all "$ID" KILL
+		_are_dead
+	done
+}
+
+sigkill_without_a_pid_namespace_ends_every_process() {
+	_three shared
+	sbx kill "$ID" KILL
+	_are_dead
+}
+
+delete_by_force_ends_every_process() {
+	local kind
+	for kind in own shared; do
+		_three "$kind"
+		sbx delete --force "$ID"
+		_are_dead
+		state_is_empty
+	done
+}
+
+# Before Linux 6.11 a mount namespace has no id that stays unique when init is gone.
+children_that_outlived_init_go_with_a_plain_delete() {
+	_three shared
+	kill -KILL "$(pid_of "$ID")"
+	wait_until 20 status_is "$ID" stopped
+	wait_until 20 _ps_lists 2
+	sbx delete "$ID"
+	_are_dead
+}
+
+# What the breaker found: by user namespace the wrong ones are found.
+delete_spares_a_container_that_joined_its_namespaces() {
+	local first pid
+	_three shared
+	first=$ID pid=$(pid_of "$ID")
+	bundle 'args(["sleep", "1000"])' 'without_ns("pid")' "ns(\"user\"; \"/proc/$pid/ns/user\")" \
+		"ns(\"network\"; \"/proc/$pid/ns/net\")" "ns(\"ipc\"; \"/proc/$pid/ns/ipc\")" "ns(\"uts\"; \"/proc/$pid/ns/uts\")" \
+		'del(.linux.uidMappings, .linux.gidMappings, .hostname)' 'unmount("/dev/mqueue")'
+	run sbx run -d -b "$B" "$ID"
+	rc_is 0
+	pid=$(pid_of "$ID")
+	sbx delete --force "$first"
+	_are_dead
+	lives "$pid" || fail 'the other one was killed'
+	is "$(status_of "$ID")" running
+	run sbx exec "$ID" echo here
+	is "$out" here
+}
+
+exec_before_start_says_why_not() {
+	bundle 'args(["sleep", "1000"])'
+	sbx create -b "$B" "$ID"
+	exec_refused 'container not running yet: until it is started' "$ID" true
+	sbx start "$ID"
+	run sbx exec "$ID" true
+	rc_is 0
+}
+
+run_tests
