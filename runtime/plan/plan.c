@@ -81,7 +81,7 @@ static void plan_propagation(const struct oci_config *c, struct plan *p)
 }
 
 /*
- * These show a namespace, and only who owns it may mount them. A new user namespace does not own those
+ * These show a namespace, and only who owns it may mount them. Another user namespace does not own those
  * that stay the host's; then what the host has mounted for them is bound, which shows the same.
  */
 static void plan_bind_foreign(struct mount_plan *m, struct arena *a, struct plan *p)
@@ -97,10 +97,11 @@ static void plan_bind_foreign(struct mount_plan *m, struct arena *a, struct plan
 		{"sysfs", OCI_NS_NETWORK, "/sys", MOUNT_ATTR_RDONLY},
 		{"mqueue", OCI_NS_IPC, "/dev/mqueue", 0},
 	};
+	bool foreign = p->owns_userns || plan_join(p, OCI_NS_USER);
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		if (m->kind != MOUNT_FS || !str_eq(m->type, rows[i].type) || !p->owns_userns ||
+		if (m->kind != MOUNT_FS || !str_eq(m->type, rows[i].type) || !foreign ||
 		    plan_has_new(p, oci_ns_names[rows[i].ns].flag) || plan_join(p, rows[i].ns))
 			continue;
 		if (m->n_params || (rows[i].set_all & ~m->set))
