@@ -1,5 +1,6 @@
 #!/bin/bash
 # The map in README.md and the files beside it are the same set.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 
 _here=$TESTS_DIR/attack

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Imitates CVE-2016-3697 (an id is looked up as a *name* in the image's passwd) and CVE-2026-30892 (`exec -u 1` read as 0:0).
 # Escape: the program runs with other ids than it was told, root's at best.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Imitates CVE-2016-10124, CVE-2017-5226: the program types into the caller's terminal with TIOCSTI. Escape: it has
 # the caller's terminal as its own.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 . "${0%/*}/../lib/life.sh"

@@ -2,6 +2,7 @@
 # Imitates CVE-2020-5291 (a setuid helper that can be used and traced), CVE-2017-5985 (acting on a network namespace that the caller
 # does not own), CVE-2018-6556 and CVE-2022-47952 (its errors tell which files exist). Escape: a setuid copy of the runtime does
 # anything, says different things of files that are there and files that are not, or joins a namespace of root's.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 

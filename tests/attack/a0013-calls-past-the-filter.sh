@@ -2,6 +2,7 @@
 # Imitates CVE-2018-16359 (a call that was forgotten in the filter: renameat), the ways around a filter by the numbers of another
 # architecture (i386, x32), and the ways into CVE-2022-0185 (fsconfig in a user namespace), CVE-2022-0492 (mounting cgroup v1), and of
 # io_uring, bpf, userfaultfd and exotic sockets. Escape: a call that the profile denies is carried out.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 . "${0%/*}/../lib/caps.sh"

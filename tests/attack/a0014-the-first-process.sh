@@ -1,6 +1,7 @@
 #!/bin/bash
 # Imitates CVE-2025-2713 (gVisor): the first process has root's rights until its first fork, or paths are opened for it before it has
 # its own ids. Escape: a user reads, enters or executes what only root may.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Imitates CVE-2022-24769, CVE-2022-27650, CVE-2022-29162 and CVE-2025-27612: inheritable capabilities that the config doesn't ask for,
 # of a container, of `exec --cap`, or of the caller. Leak: CapInh or CapAmb is not empty, or the bounding set holds more than was asked.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Imitates CVE-2021-43784: the length of a list (id mappings, then anything that is sent between the runtime's processes) wraps, and
 # what follows is read as something else, such as another mapping. Escape: the container runs with a map that the config doesn't have.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 

@@ -2,6 +2,7 @@
 # Imitates CVE-2024-3154 (an annotation becomes a systemd property, and that a command on the host) and CVE-2025-24965 (a handler
 # chosen by annotation writes .krun_config.json through a link in the image). Escape: an annotation runs or writes anything on the host,
 # or changes what the container is allowed.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 

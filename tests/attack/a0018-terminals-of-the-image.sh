@@ -1,6 +1,7 @@
 #!/bin/bash
 # Imitates the static half of CVE-2025-52565: what is at /dev/pts, /dev/ptmx and /dev/console when a terminal is set up is the image's.
 # Escape: something on the host is made, covered or opened. Fake: the program's terminal is not the one that the caller got.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 . "${0%/*}/../lib/life.sh"

@@ -2,6 +2,7 @@
 # Imitates CVE-2025-52881, CVE-2025-62596 and CVE-2019-16884: what the runtime writes to /proc (sysctls, labels, oom_score_adj, maps) is
 # led to another file, a real one of procfs at best. Escape: another sysctl than the one that was named is written, or a file of the
 # volume. The sysctls are those of the container's own namespaces.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 

@@ -2,6 +2,7 @@
 # Imitates CVE-2020-15257 (containerd-shim): the runtime listens on an abstract unix socket, which whoever shares the network namespace
 # can reach. Escape: a container without a network namespace of its own finds a socket of the runtime there, or reaches a socket of the
 # host although it has one.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # What a caller (an engine, a shell, a service) happens to have must not leak in: signal mask and dispositions, umask, environment,
 # keyring, personality, priority, supplementary groups, no controlling terminal, directory. Leak: the program has any of it.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Container ids, cgroup paths and the like become names of files. Escape: something is made, removed or read outside of the place
+# Container ids and the like become names of files. Escape: something is made, removed or read outside of the place
 # where such names belong.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 
@@ -27,24 +28,7 @@ ids_stay_in_the_state_directory() {
 	rmdir state/inner 2>/dev/null || :
 }
 
-# Cgroup paths climb no higher than the hierarchy's root, and delete nothing that is not theirs.
-cgroup_paths_stay_below_their_root() {
-	local dir path
-	dir=${CGROUP_MOUNTS[pids]:-${CGROUP_MOUNTS[unified]}}
-	mkdir "$dir/$P" "$dir/$P/$P-canary"
-	mkdir canary
-	for path in "/$P/../../../../../../..$T/canary/made" "../../../..$T/canary/made" "/$P/$P-in/../../$P/$P-canary/.."; do
-		bundle 'sh("echo ran")' ".linux.cgroupsPath = \"$path\""
-		attack
-		untouched canary "$path"
-		run sbx delete -f "$ID"
-		[ -d "$dir/$P/$P-canary" ] || escaped "$path removed a cgroup"
-	done
-	rmdir "$dir/$P/$P-canary"
-	# What a runtime made of the paths has the test's prefix in it, and is the framework's to find.
-}
-
-the_pid_file_and_the_log_are_the_callers_and_nothing_else() {
+a_hostname_is_no_path() {
 	mkdir canary
 	bundle 'sh("echo ran")' '.hostname = "../../canary/made"'
 	attack

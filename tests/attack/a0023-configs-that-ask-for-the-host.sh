@@ -2,6 +2,7 @@
 # Section 3 of our own trials: configs that name the host itself. What sbxrun applies as written is said in spec/threat-model.md; here is
 # what it must not do: mix up the host with the container. Escape: a namespace is the host's where the config asks for two answers, the
 # root is the host's, or what is read-only can be written.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 . "${0%/*}/../lib/caps.sh"

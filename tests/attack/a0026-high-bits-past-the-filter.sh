@@ -1,6 +1,7 @@
 #!/bin/bash
 # Imitates CVE-2019-10063: a rule on an argument compares 64 bits, while the kernel reads 32 of them; TIOCSTI with any high bit set
 # types into the terminal all the same. Escape: the request gets past the filter.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 

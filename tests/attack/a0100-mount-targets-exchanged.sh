@@ -2,6 +2,7 @@
 # Imitates CVE-2021-30465, CVE-2024-45310 and the race of CVE-2019-18837: a neighbour shares a volume and exchanges directories in it
 # with links while the runtime makes places and mounts there. Escape: something appears in the canary on the host, or a mount of
 # the config is nowhere in the container's tree, since it went to the host's.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 

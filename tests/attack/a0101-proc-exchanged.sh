@@ -3,6 +3,7 @@
 # another directory while the runtime mounts, writes sysctls and masks. (A directory that is a mount point in another mount namespace
 # can be renamed; the mount stays with it.) Escape: a file of the neighbour's is written, or the container's procfs is
 # left without its masks.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Imitates CVE-2025-52565: a neighbour exchanges /dev/pts, /dev/console and /dev/ptmx while a terminal is set up. Escape: something is
 # made in the canary or written to it. Fake: the program's standard input is no terminal, or /dev/console is none.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 . "${0%/*}/../lib/life.sh"

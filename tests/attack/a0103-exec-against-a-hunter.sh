@@ -1,6 +1,7 @@
 #!/bin/bash
 # Imitates CVE-2016-9962 and CVE-2016-8649: the first process of a container, with CAP_SYS_PTRACE, attaches to whoever joins by exec,
 # and opens its descriptors, its root and its program. Escape: it gets any of the host's.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 . "${0%/*}/../lib/hunter.sh"

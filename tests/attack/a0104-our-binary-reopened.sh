@@ -3,6 +3,7 @@
 # any descriptor, and tries to get it for writing while it runs and after it is gone; and takes the read-only flag off the mount
 # that it is on (the descriptor of the read-only clone must not be had). The runtime is a copy in the test's own directory. Escape: that
 # copy changes.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 . "${0%/*}/../lib/caps.sh"

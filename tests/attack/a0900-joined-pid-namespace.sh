@@ -2,6 +2,7 @@
 # A container is created into the pid namespace of a neighbour that has CAP_SYS_PTRACE there (no user namespace). Whatever of the
 # runtime is in that namespace before it has the program's rights can be attached to, and with it the host's root, descriptors and
 # capabilities are had; hooks that run there are root of the host. Escape: the hunter reports "GOT".
+# Views: own
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 . "${0%/*}/../lib/hunter.sh"
