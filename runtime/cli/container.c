@@ -48,6 +48,7 @@ static struct create_options container_options(const struct cli *c)
 		.pidfd_socket = c->pidfd_socket,
 		.no_pivot = c->no_pivot,
 		.no_new_keyring = c->no_new_keyring,
+		.no_cgroups = c->cgroup_manager && str_eq(c->cgroup_manager, "disabled"),
 		.strict = c->strict,
 		.preserve_fds = c->preserve_fds,
 		.listen_fds = c->listen_fds,

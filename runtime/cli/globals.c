@@ -10,7 +10,7 @@ const struct cli_option cli_globals[] = {
 	CLI_OPTION(log_level, "log-level", 0, CLI_TEXT, "error|warning|info|debug", "how much is logged (default: error)"),
 	CLI_OPTION(debug, "debug", 0, CLI_FLAG, NULL, "the same as --log-level debug"),
 	CLI_OPTION(systemd_cgroup, "systemd-cgroup", 0, CLI_FLAG, NULL, "not supported: cgroups are made through cgroupfs"),
-	CLI_OPTION(cgroup_manager, "cgroup-manager", 0, CLI_TEXT, "cgroupfs", "the only one there is"),
+	CLI_OPTION(cgroup_manager, "cgroup-manager", 0, CLI_TEXT, "cgroupfs|disabled", "disabled: containers without cgroups"),
 	CLI_OPTION(rootless, "rootless", 0, CLI_TEXT, "auto|true|false", "must be what the caller is (default: auto)"),
 	CLI_OPTION(strict, "strict", 0, CLI_FLAG, NULL, "create, run, exec: refuse a config that can't be carried out in full"),
 	CLI_OPTION(timing, "timing", 0, CLI_TEXT, "FILE", "write microseconds a stage"),

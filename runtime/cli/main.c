@@ -126,7 +126,8 @@ static int main_check_globals(const struct cli *c, struct error *e)
 	if (c->log_format && !str_eq(c->log_format, "text") && !str_eq(c->log_format, "json"))
 		return err_set(e, ERR_USAGE, "--log-format: \"%s\" is neither text nor json",
 			       c->log_format);
-	if (c->systemd_cgroup || (c->cgroup_manager && !str_eq(c->cgroup_manager, "cgroupfs")))
+	if (c->systemd_cgroup || (c->cgroup_manager && !str_eq(c->cgroup_manager, "cgroupfs") &&
+				  !str_eq(c->cgroup_manager, "disabled")))
 		return err_set(e, ERR_USAGE,
 			       "only the cgroupfs driver is supported: drop %s and let the engine use "
 			       "cgroupfs too",

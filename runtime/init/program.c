@@ -44,8 +44,8 @@ static int program_find_at(const char *path, struct error *e)
 		return 0;
 	if (why == EACCES)
 		return err_set(e, ERR_NO_EXEC, "exec: \"%s\": permission denied", path);
-	if (why == EISDIR)
-		return err_set(e, ERR_NO_EXEC, "exec: \"%s\": is a directory", path);
+	if (why == EISDIR) /* docker goes by the first half, podman by what execve would say */
+		return err_set(e, ERR_NO_EXEC, "exec: \"%s\": is a directory: permission denied", path);
 	return err_set(e, ERR_NO_PROGRAM, "exec: \"%s\": stat %s: %s", path, path, err_text(why));
 }
 

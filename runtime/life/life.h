@@ -27,6 +27,7 @@ struct create_options {
 	const char *pidfd_socket;
 	bool no_pivot;
 	bool no_new_keyring;
+	bool no_cgroups; /* --cgroup-manager disabled */
 	bool strict; /* a config that can't be carried out in full is an error */
 	unsigned int preserve_fds;
 	unsigned int listen_fds; /* of these, the first: by socket activation */

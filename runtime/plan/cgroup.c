@@ -385,6 +385,8 @@ static const char *skip_reason(const struct cgroup_host *host, bool rootless)
 
 	if (host->mode == CGROUP_NONE)
 		return "no cgroup hierarchy is mounted";
+	if (host->mode == CGROUP_DISABLED)
+		return "--cgroup-manager disabled";
 	for (i = 0; rootless && i < host->n; i++)
 		if (!host->v[i].base)
 			return host->mode == CGROUP_V2 ?

@@ -22,7 +22,7 @@
 #define CGROUP_MAX 32		/* hierarchies */
 #define CGROUP_PARENT "/sbxrun" /* of paths that are ours to choose */
 
-enum cgroup_mode { CGROUP_NONE, CGROUP_V1, CGROUP_HYBRID, CGROUP_V2 };
+enum cgroup_mode { CGROUP_NONE, CGROUP_V1, CGROUP_HYBRID, CGROUP_V2, CGROUP_DISABLED };
 
 /* A mounted hierarchy. Paths in it are as seen from its mount point, which may show a subtree. */
 struct cgroup_hierarchy {

@@ -191,6 +191,29 @@ a_driver_that_is_not_there_is_refused() {
 	state_is_empty
 }
 
+# What podman asks for with --cgroups=disabled.
+a_container_can_be_without_cgroups() {
+	local pid
+	bundle 'args(["/bin/sleep", "1000"])'
+	sbx --cgroup-manager disabled run -d -b "$B" "$ID"
+	pid=$(pid_of "$ID")
+	is "$(<"/proc/$pid/cgroup")" "$(<"/proc/self/cgroup")" 'it stays where the caller is'
+	[ ! -e "$(cgroup_dir pids)" ] || fail 'a cgroup was made'
+	run sbx exec "$ID" echo hello
+	is "$out" hello
+	run sbx ps --format json "$ID"
+	is "$out" "[$pid]"
+	refused 'cgroup' sbx pause "$ID"
+	refused 'no cgroups' sbx update --pids-limit 5 "$ID"
+	refused 'no cgroups' sbx events --stats "$ID"
+	sbx delete -f "$ID"
+	wait_until 10 dead "$pid"
+	nothing_is_left
+	bundle '.linux.resources.pids.limit = 5'
+	refused 'linux.resources.pids.limit: no cgroups here: --cgroup-manager disabled' sbx --cgroup-manager=disabled run -b "$B" "$ID"
+	state_is_empty
+}
+
 debug_leaves_the_containers_output_alone() {
 	bundle 'sh("echo hello")'
 	run sbx --debug --log "$T/log" run -b "$B" "$ID"

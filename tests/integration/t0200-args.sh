@@ -110,7 +110,7 @@ a_file_that_the_user_may_not_execute_is_said_so() {
 
 a_directory_is_said_so() {
 	bundle 'args(["/bin"])'
-	refused 'is a directory' sbx run -b "$B" "$ID"
+	refused 'is a directory: permission denied' sbx run -b "$B" "$ID"
 	nothing_is_left
 }
 

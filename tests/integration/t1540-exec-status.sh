@@ -33,7 +33,7 @@ a_program_that_is_not_there_is_said_so() {
 	exec_refused 'executable file not found in \$PATH' "$ID" not-there
 	exec_refused 'no such file or directory' "$ID" /not/there
 	exec_refused 'permission denied' "$ID" /text
-	exec_refused 'is a directory' "$ID" /dir
+	exec_refused 'is a directory: permission denied' "$ID" /dir
 	exec_refused 'not a directory' "$ID" /text/x
 	exec_refused 'no such file or directory' "$ID" /script
 	exec_refused '.' "$ID" ''

@@ -421,6 +421,7 @@ TEST(directories_of_each_hierarchy)
 TEST(no_hierarchy_is_fine_without_limits)
 {
 	static const struct cgroup_host none = {.mode = CGROUP_NONE};
+	static const struct cgroup_host disabled = {.mode = CGROUP_DISABLED};
 	struct oci_config c = {0};
 	struct cgroup_plan p;
 
@@ -429,6 +430,7 @@ TEST(no_hierarchy_is_fine_without_limits)
 	CHECK_INT(p.dirs.n, 0);
 	c.linux_.resources.pids_limit = i64(5);
 	CHECK(str_after(writes_of(&c, &none), "error: linux.resources.pids.limit: "));
+	CHECK(strstr(writes_of(&c, &disabled), "--cgroup-manager disabled"));
 }
 
 TEST(rootless_without_delegation_has_no_cgroups)
