@@ -45,6 +45,8 @@ not_executable_is_126() {
 	box "$IMAGE" /etc/hosts
 	rc_is 126
 	like "$err" '[Pp]ermission denied'
+	box "$IMAGE" /etc
+	rc_is 126
 }
 
 stdin_pipe() {
@@ -293,6 +295,14 @@ update_pids() {
 	idle a --pids-limit 50
 	e update --pids-limit 20 "$C"
 	knob_is 20 pids pids.max pids.max
+}
+
+without_cgroups() {
+	idle a --cgroups disabled
+	run e exec "$C" cat /proc/1/cgroup
+	rc_is 0
+	unlike "$out" 'libpod'
+	e rm -f "$C"
 }
 
 oom_is_reported() {
@@ -589,8 +599,9 @@ nothing_is_left() {
 	done
 }
 
-# podman 4.3 has no update --pids-limit, and nothing to do with containerd.
+# podman 4.3 has no update --pids-limit, and nothing to do with containerd. docker has no containers without cgroups, nor has runc.
 [ "$ENGINE" = docker ] || unset -f update_pids containerd_takes_its_config
+[ "$ENGINE $RT" = 'podman sbxrun' ] || unset -f without_cgroups
 
 PTY_GLOBAL=()
 [ "$ENGINE" != podman ] || PTY_GLOBAL=(--runtime "$RT")
