@@ -22,7 +22,7 @@ cat /sys/fs/cgroup/*/release_agent /sys/fs/cgroup/release_agent 2>/dev/null
 echo end'
 
 _nothing_got() {
-	[ "$rc" != 0 ] || [ "$out" = end ] || escaped "it ${out//$'\n'/, }"
+	[ "$out" = end ] || [ -z "$out" ] || escaped "it ${out//$'\n'/, }"
 }
 
 the_tree_can_neither_be_written_nor_seen_beyond_the_container() {
