@@ -30,12 +30,16 @@ static const char *caps_name(int n)
 	return name ? name : "a capability";
 }
 
-/* 1 or 0: whether it is in the bounding set; -1: past the kernel's last; -2: it can't be told. */
-static int caps_bounded(int n)
+enum bounded { BOUNDED_NO, BOUNDED_YES, BOUNDED_PAST_LAST, BOUNDED_UNKNOWN };
+
+/* Whether a capability is in our bounding set. */
+static enum bounded caps_bounded(int n)
 {
 	int bound = prctl(PR_CAPBSET_READ, n, 0, 0, 0);
 
-	return bound >= 0 ? bound : errno == EINVAL && n > 0 ? -1 : -2;
+	if (bound < 0)
+		return errno == EINVAL && n > 0 ? BOUNDED_PAST_LAST : BOUNDED_UNKNOWN;
+	return bound ? BOUNDED_YES : BOUNDED_NO;
 }
 
 int caps_probe_host(bool new_userns, struct cap_host *ret_host, struct error *e)
@@ -43,16 +47,17 @@ int caps_probe_host(bool new_userns, struct cap_host *ret_host, struct error *e)
 	autocap cap_t own = cap_get_proc();
 	struct cap_host host = {0};
 	cap_flag_value_t held;
-	int n, bound;
+	enum bounded bound;
+	int n;
 
 	if (!own)
 		return err_sys(e, "capabilities: capget");
-	for (n = 0; n < CAPS_MAX && (bound = caps_bounded(n)) != -1; n++) {
-		if (bound < 0)
+	for (n = 0; n < CAPS_MAX && (bound = caps_bounded(n)) != BOUNDED_PAST_LAST; n++) {
+		if (bound == BOUNDED_UNKNOWN)
 			return err_sys(e, "capabilities: read the bounding set");
 		host.known |= CAPS_BIT(n);
 		/* libcap may be older than the kernel and know fewer. */
-		if (bound && cap_get_flag(own, n, CAP_PERMITTED, &held) == 0 && held == CAP_SET)
+		if (bound == BOUNDED_YES && cap_get_flag(own, n, CAP_PERMITTED, &held) == 0 && held == CAP_SET)
 			host.available |= CAPS_BIT(n);
 	}
 	if (new_userns)
@@ -63,18 +68,19 @@ int caps_probe_host(bool new_userns, struct cap_host *ret_host, struct error *e)
 
 int caps_drop_bounding(const struct cap_sets *s, struct error *e)
 {
-	int n, bound;
+	enum bounded bound;
+	int n;
 
 	for (n = 0; n < CAPS_MAX; n++) {
 		if (s->bounding & CAPS_BIT(n))
 			continue;
 		bound = caps_bounded(n);
-		if (bound == -1)
+		if (bound == BOUNDED_PAST_LAST)
 			break;
 		/* Not knowing must not mean keeping all of them. */
-		if (bound < 0)
+		if (bound == BOUNDED_UNKNOWN)
 			return err_sys(e, "capabilities: read the bounding set");
-		if (bound && prctl(PR_CAPBSET_DROP, n, 0, 0, 0) < 0)
+		if (bound == BOUNDED_YES && prctl(PR_CAPBSET_DROP, n, 0, 0, 0) < 0)
 			return err_sys(e, "capabilities: drop %s from the bounding set",
 				       caps_name(n));
 	}
