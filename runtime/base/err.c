@@ -18,7 +18,7 @@ const char *err_text(int sys)
 	return text;
 }
 
-int err_set(struct error *e, enum err_class class, const char *fmt, ...)
+int (err_set)(struct error *e, enum err_class class, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -30,7 +30,7 @@ int err_set(struct error *e, enum err_class class, const char *fmt, ...)
 	return -1;
 }
 
-int err_sys(struct error *e, const char *fmt, ...)
+int (err_sys)(struct error *e, const char *fmt, ...)
 {
 	int sys = errno;
 	va_list ap;
@@ -47,7 +47,7 @@ int err_sys(struct error *e, const char *fmt, ...)
 	return -1;
 }
 
-int err_wrap(struct error *e, const char *fmt, ...)
+int (err_wrap)(struct error *e, const char *fmt, ...)
 {
 	char prefix[512];
 	size_t len, room;

@@ -15,7 +15,7 @@
 static int await_send_listener(struct listener_page *page, int listener_sock, pid_t pid, int pidfd,
 			       const struct record *r, struct arena *a, struct error *e)
 {
-	struct buf b = buf_new(a, 2 * RECORD_MAX);
+	struct buf b = buf_new(a, (size_t)2 * RECORD_MAX);
 	autoclose int fd = listener_take(page, pidfd, e);
 
 	if (fd < 0)

@@ -76,12 +76,16 @@ static int notify_tell_manager(pid_t pid)
 	const char *path = getenv("NOTIFY_SOCKET");
 	autoclose int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
-	size_t len = strlen(path);
+	size_t len = path ? strlen(path) : 0;
 	char text[64];
 	int n = snprintf(text, sizeof(text), "READY=1\nMAINPID=%d", pid);
 
-	if (fd < 0 || len >= sizeof(at.sun_path))
+	if (fd < 0)
 		return -1;
+	if (!len || len >= sizeof(at.sun_path)) {
+		errno = EINVAL;
+		return -1;
+	}
 	memcpy(at.sun_path, path, len);
 	if (path[0] == '@') /* abstract: the name has no end but its length */
 		at.sun_path[0] = '\0';

@@ -64,7 +64,7 @@ static int ps_compare(const void *a, const void *b)
 int life_ps_filter(char *text, const pid_t *pids, size_t n, struct buf *b, struct error *e)
 {
 	char *line = strsep(&text, "\n");
-	int column = ps_pid_column(line);
+	int column = line ? ps_pid_column(line) : -1;
 
 	if (column < 0)
 		return err_set(e, ERR_USAGE, "ps: couldn't find PID field in ps output");

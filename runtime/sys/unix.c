@@ -47,7 +47,7 @@ int unix_send_fds(int sock, const void *text, size_t len, const int *fds, size_t
 	struct cmsghdr *c = CMSG_FIRSTHDR(&h);
 	ssize_t sent;
 
-	if (n == 0 || n > FDS_MAX) {
+	if (!c || n == 0 || n > FDS_MAX) {
 		errno = EINVAL;
 		return -1;
 	}
