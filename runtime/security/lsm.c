@@ -1,6 +1,6 @@
 /*
- * Labels are untested on hosts that run neither LSM: there only "not here" can be seen. The files
- * and their words are the kernel's interface (Documentation/admin-guide/LSM, attr/exec).
+ * The files and their words are the kernel's interface (Documentation/admin-guide/LSM, attr/exec);
+ * tests/lsm/ tries them on kernels that run AppArmor or SELinux.
  */
 #include "security/lsm.h"
 

@@ -21,8 +21,9 @@ static const char config_table_head[] =
 	"`[]` stands for the elements of a list, `[*]` for the keys of a map, ″ for what stands above it. A test is a file of\n"
 	"`tests/` and a name in it.\n"
 	"\n"
-	"Not tested for want of a machine: AppArmor and SELinux (labels were seen in plans only), Intel RDT (rules and files,\n"
-	"but no container in a class), RDMA devices, the v1 controllers `net_cls` and `net_prio`, real-time groups.\n";
+	"Not tested for want of a machine: Intel RDT (rules and files, but no container in a class), RDMA devices, the v1\n"
+	"controllers `net_cls` and `net_prio`, real-time groups. AppArmor and SELinux are those of User-mode Linux, SELinux with\n"
+	"a policy that forbids nothing.\n";
 
 /* clang-format off */
 static const struct config_field config_fields[] = {
@@ -48,8 +49,8 @@ static const struct config_field config_fields[] = {
 	{"process.rlimits", "yes", "an unknown type, one that is there twice, soft above hard; above the caller's without the right to", "t0240 every_limit_is_set_exactly; t0240 bad_limits_are_refused"},
 	{"process.noNewPrivileges", "yes", "", "t0260 no_new_privileges_is_set_or_not"},
 	{"process.oomScoreAdj", "yes; untouched if absent", "not -1000 to 1000; lowered without the right to", "t0260 oom_score_adj_is_set; t0260 oom_score_adj_out_of_range_is_refused"},
-	{"process.apparmorProfile", "where AppArmor runs; elsewhere left out with a warning", "", "test_security_plan labels_without_their_lsm_are_noted_and_left_out"},
-	{"process.selinuxLabel", "where SELinux runs; elsewhere left out with a warning", "", "test_security_plan labels_without_their_lsm_are_noted_and_left_out"},
+	{"process.apparmorProfile", "where AppArmor runs; elsewhere left out with a warning", "not loaded", "l0100 the_profile_is_the_programs_and_holds; l0100 exec_has_the_containers_profile_or_another; test_security_plan labels_without_their_lsm_are_noted_and_left_out"},
+	{"process.selinuxLabel", "where SELinux runs; elsewhere left out with a warning", "unknown to the policy", "l0200 the_label_is_the_programs; l0200 exec_has_the_containers_label_or_another; test_security_plan labels_without_their_lsm_are_noted_and_left_out"},
 	{"process.scheduler", "yes", "an unknown policy or flag; nice, priority or the times don't fit the policy; the kernel refuses", "t0260 the_scheduler_is_set; t0260 bad_schedulers_are_refused; test_oci_validate scheduling"},
 	{"process.ioPriority", "yes", "an unknown class; priority not 0 to 7", "t0260 the_io_priority_is_set; t0260 bad_io_priorities_are_refused"},
 	{"process.execCPUAffinity", "for `exec` alone, as the specification says", "not a list of CPUs", "t1520 the_affinity_is_the_one_asked_for; t1520 the_affinity_of_the_config_is_for_exec_only"},
@@ -82,7 +83,7 @@ static const struct config_field config_fields[] = {
 	{"linux.rootfsPropagation", "yes", "an unknown word", "t0540 rootfs_propagation_shows_in_the_mount_table; t0540 an_unknown_rootfs_propagation_is_an_error"},
 	{"linux.maskedPaths", "yes; missing paths are passed over", "not absolute; without a mount namespace", "t0600 a_masked_file_reads_as_empty; t0600 masks_follow_mounts"},
 	{"linux.readonlyPaths", "yes; missing paths are passed over", "not absolute; without a mount namespace", "t0600 a_read_only_path_can_be_read_but_not_written"},
-	{"linux.mountLabel", "where SELinux runs: the context of new file systems but proc, sysfs, mqueue and cgroups; elsewhere left out with a warning", "", "test_plan a_mount_label_goes_to_filesystems_that_policy_does_not_label; t0760 a_mount_label_does_no_harm_where_no_selinux_is"},
+	{"linux.mountLabel", "where SELinux runs: the context of new file systems but proc, sysfs, mqueue and cgroups; elsewhere left out with a warning", "unknown to the policy", "l0200 new_file_systems_have_the_mount_label; test_plan a_mount_label_goes_to_filesystems_that_policy_does_not_label; t0760 a_mount_label_does_no_harm_where_no_selinux_is"},
 	{"linux.intelRdt", "where resctrl is mounted", "no resctrl", "test_rdt the_class_is_the_containers_own_or_shared; test_rdt a_shared_class_that_agrees_is_joined; t0760 resource_director_technology_is_refused_where_it_is_not"},
 	{"linux.intelRdt.closID", "where resctrl is mounted; absent: a class of the container's id, removed with it; `/`: everybody's", "no name of a class; missing without schemata", "test_rdt the_class_is_the_containers_own_or_shared; test_rdt a_shared_class_without_schemata_must_be_there"},
 	{"linux.intelRdt.schemata", "where resctrl is mounted; written last", "the class exists with other ones", "test_rdt schemata_are_put_together_as_the_specification_says; test_rdt a_shared_class_that_is_another_is_refused_and_left_alone"},
