@@ -14,7 +14,7 @@ static const struct cli_command *const commands[] = {
 static void read_units(const char *text)
 {
 	int64_t v;
-	int sig;
+	int sig, number;
 
 	if (units_duration(text, &v))
 		DEMAND(v >= 0);
@@ -23,6 +23,12 @@ static void read_units(const char *text)
 	sig = oci_signal_number(text);
 	DEMAND(sig >= -1 && sig <= 64);
 	DEMAND(sig != 0 || *text == '0');
+	if (sig > 0 && oci_signal_name(sig))
+		DEMAND(oci_signal_number(oci_signal_name(sig)) == sig);
+	number = oci_cap_number(text);
+	if (number >= 0)
+		DEMAND(str_eq(oci_cap_name(number), text));
+	DEMAND(oci_rlimit_number(text) >= -1);
 }
 
 void fuzz_one(char *text, size_t len, struct arena *a)

@@ -2,12 +2,25 @@
  */
 #include <errno.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "fuzz.h"
 #include "init/stage.h"
 #include "sys/msg.h"
 
 static int socks[2] = {-1, -1};
+
+/* What was received can be sent on, and arrives as it was; a descriptor comes along. */
+static void check_way_back(int kind, const struct error *error)
+{
+	struct error again = {0};
+	int got_kind, fd = -1;
+
+	DEMAND(msg_send(socks[1], kind, error, socks[1]) == 0);
+	DEMAND(msg_recv(socks[0], &got_kind, &again, &fd) == 1 && fd >= 0);
+	close(fd);
+	DEMAND(got_kind == kind && again.class == error->class && str_eq(again.text, error->text));
+}
 
 void fuzz_one(char *text, size_t len, struct arena *a)
 {
@@ -29,4 +42,6 @@ void fuzz_one(char *text, size_t len, struct arena *a)
 		DEMAND(got == 1 && kind == STAGE_READY);
 	else
 		DEMAND(strnlen(e.text, sizeof(e.text)) < sizeof(e.text));
+	if (got == 1)
+		check_way_back(kind, &from);
 }

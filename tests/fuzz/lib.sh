@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the three scripts of the fuzzers share.
+# What the scripts of the fuzzers share.
 fuzz_here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 fuzz_top=${fuzz_here%/tests/fuzz}
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
@@ -10,10 +10,20 @@ fuzz_seeds() {
 	[ "$1" != config ] || { fuzz_config_seeds "$2" && echo "$2"; }
 }
 
-# A config of its own for each part of the complete one: fuzzers do best with small inputs.
+# A config of its own for each part of the complete one, for fuzzers do best with small inputs, and what the unit tests judge:
+# pieces that are put where they may belong.
 fuzz_config_seeds() {
-	local part n=0
+	local part n=0 top='{"ociVersion":"1.0.2","root":{"path":"r"},' spaces
 	mkdir -p "$1"
+	printf -v spaces '{"type":"%s"},' pid network mount ipc uts cgroup time
+	grep -oE '\{"(\\"|[^"])+"' "$fuzz_top/tests/unit/test_oci_validate.c" | sed 's/^{"//; s/"$//; s/\\"/"/g; s/\\\\/\\/g' |
+		sort -u | while read -r part; do
+		n=$((n + 1))
+		echo "$top$part}" >"$1/top-$n"
+		echo "$top\"process\":{\"cwd\":\"/\",\"args\":[\"a\"],$part}}" >"$1/process-$n"
+		echo "$top\"linux\":{$part}}" >"$1/linux-$n"
+		echo "$top\"linux\":{\"namespaces\":[${spaces%,}],$part}}" >"$1/namespaces-$n"
+	done
 	# jq rounds large numbers up, out of range.
 	jq -c 'walk(if type == "number" and . > 9e18 then 9e18 else . end) |
 		{ociVersion, root: {path: "r"}, process: {cwd: "/", args: ["x"]},
@@ -29,10 +39,13 @@ fuzz_config_seeds() {
 	done
 }
 
-# Writes the words that our documents and command lines know to $1, as a dictionary: every string in the tables that has no
-# space in it.
+# Writes a dictionary to $1: the words that our documents and command lines know (every string in the tables that has no space
+# in it), bare and as a JSON string, and what numbers and other values look like.
 fuzz_dictionary() {
-	cat "$fuzz_top"/runtime/{oci,cli,state}/*.c | grep -o '"[A-Za-z0-9_.+:=-]\{2,40\}"' | sort -u >"$1"
+	cat "$fuzz_top"/runtime/{oci,cli,state}/*.c | grep -o '"[A-Za-z0-9_.+:=-]\{2,40\}"' | sort -u |
+		sed 's/^"\(.*\)"$/"\1"\n"\\"\1\\":"/' >"$1"
+	printf '"%s"\n' null true false '{}' '[]' '[{' '}]' '\"\"' -1 0 1 1.5 1e9 4294967295 4294967296 9223372036854775807 \
+		-9223372036854775808 18446744073709551615 '\\u0000' '\\ud800' '\\n' >>"$1"
 }
 
 # The longest input of target $1: a config needs room.

@@ -34,6 +34,7 @@ _inside() {
 
 a_clock_that_is_set_changes_nothing() {
 	[ -x "$(type -P linux.uml)" ] || skip 'no User-mode Linux here'
+	! grep -q 'User Mode Linux' /proc/cpuinfo || skip 'the tests themselves go by this clock'
 	bundle 'sh("while :; do sleep 1; done")' '.linux.cgroupsPath = "/box"'
 	{
 		declare -f _inside
