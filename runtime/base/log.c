@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/date.h"
 #include "base/fd.h"
 #include "base/str.h"
 
@@ -59,20 +60,18 @@ static void log_quote(char *out, size_t size, const char *s)
 
 static void log_line(int fd, enum log_level level, const char *text)
 {
-	char quoted[2048], stamp[64], line[3072];
+	char quoted[2048], stamp[DATE_SIZE], line[3072];
 	struct timespec now;
-	struct tm tm;
 	int len;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	gmtime_r(&now.tv_sec, &tm);
-	strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	date_format(now.tv_sec, stamp);
 	log_quote(quoted, sizeof(quoted), text);
 	if (logger.json)
-		len = snprintf(line, sizeof(line), "{\"level\":\"%s\",\"msg\":\"%s\",\"time\":\"%s\"}\n",
+		len = snprintf(line, sizeof(line), "{\"level\":\"%s\",\"msg\":\"%s\",\"time\":\"%sZ\"}\n",
 			       level_names[level], quoted, stamp);
 	else
-		len = snprintf(line, sizeof(line), "time=\"%s\" level=%s msg=\"%s\"\n", stamp,
+		len = snprintf(line, sizeof(line), "time=\"%sZ\" level=%s msg=\"%s\"\n", stamp,
 			       level_names[level], quoted);
 	/* A full disk or a closed pipe must not change what the verb does. */
 	if (len > 0 && fd_write_all(fd, line, (size_t)len) < 0)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/date.h"
 #include "json/rows.h"
 #include "oci/oci.h"
 
@@ -127,12 +128,10 @@ void record_write_process_state(const struct record *r, pid_t pid, struct arena 
 
 char *record_now(struct arena *a)
 {
+	char date[DATE_SIZE];
 	struct timespec now;
-	char date[32];
-	struct tm tm;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	gmtime_r(&now.tv_sec, &tm);
-	strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
+	date_format(now.tv_sec, date);
 	return arena_printf(a, "%s.%09ldZ", date, now.tv_nsec);
 }
