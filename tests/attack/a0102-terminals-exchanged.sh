@@ -30,7 +30,7 @@ _terminals() {
 	done
 	kill "$SWAPPER"
 	wait "$SWAPPER" || :
-	[ "$(cat "$B"/rootfs/dev/{fake,pts}/ptmx 2>/dev/null)" = canary ] || escaped 'a file of the neighbour was written to'
+	[ "$(cat "$B"/rootfs/dev/{fake,pts}/{ptmx,0} 2>/dev/null)" = $'canary\ncanary' ] || escaped 'a file of the neighbour was written to'
 }
 
 pts_exchanged_with_a_directory() {
