@@ -272,18 +272,21 @@ static char *usual_place(const char *controllers, bool alone, struct arena *a)
 	return arena_printf(a, USUAL_MOUNT "/%s", !*controllers ? "unified" : name ? name : controllers);
 }
 
-/* Is the whole of this hierarchy there, and not another one? */
-static bool place_is(const char *place, const char *controllers)
+/* Is the whole of this hierarchy there, and not another one? -1: it can't be told. */
+static int place_is(const char *place, const char *controllers)
 {
 	bool unified = *controllers == '\0';
 	struct statmount_facts m;
+	int known = statmount_at(place, &m);
 
-	return statmount_at(place, &m) && str_eq(m.root, "/") &&
+	if (known <= 0)
+		return known;
+	return str_eq(m.root, "/") &&
 	       m.magic == (unified ? CGROUP2_SUPER_MAGIC : CGROUP_SUPER_MAGIC) &&
 	       (unified || list_has(m.options, controllers, strcspn(controllers, ",")));
 }
 
-/* false: one of v1 is not there, or none at all is. A unified tree beside v1 ones counts at this
+/* false: one of v1 is not there, or none at all is, or one can't be told. A unified tree beside v1 ones counts at this
  * place only: the kernel lists it whether it is mounted or not. */
 static bool groups_find_usual(struct group_lines *g, struct arena *a)
 {
@@ -294,11 +297,15 @@ static bool groups_find_usual(struct group_lines *g, struct arena *a)
 		struct group_line *l = &g->v[i];
 		bool unified = *l->controllers == '\0';
 		char *place;
+		int there;
 
 		if (alone && !unified)
 			continue;
 		place = usual_place(l->controllers, alone, a);
-		if (alone || place_is(place, l->controllers))
+		there = alone ? 1 : place_is(place, l->controllers);
+		if (there < 0)
+			return false;
+		if (there)
 			l->mount = (struct mount_line){.root = arena_strdup(a, "/"),
 						       .mount = place,
 						       .unified = unified};

@@ -31,6 +31,8 @@
 #include "sys/proc.h"
 #include "sys/sys.h"
 
+enum { START_TRIES = 100 };
+
 struct step {
 	const char *name;
 	int (*run)(struct init *in, struct error *e);
@@ -327,13 +329,17 @@ static const struct step create_steps[] = {
 static int init_await_start(struct init *in)
 {
 	struct error from;
-	int kind, fd;
+	int kind, fd, got, tries = 0;
 
+	/* `create` has ended, so there is nobody to tell what went wrong: it is tried again. */
 	do
 		fd = accept4(in->listen_fd, NULL, NULL, SOCK_CLOEXEC);
-	while (fd < 0 && (errno == EINTR || errno == ECONNABORTED));
+	while (fd < 0 && (errno == EINTR || errno == ECONNABORTED || ++tries < START_TRIES));
+	do
+		got = fd < 0 ? 0 : msg_recv(fd, &kind, &from, NULL);
+	while (got < 0 && ++tries < START_TRIES);
 	/* A `start` that died before it said go has unlinked the socket: nobody else will come. */
-	if (fd < 0 || msg_recv(fd, &kind, &from, NULL) <= 0 || kind != STAGE_START)
+	if (got <= 0 || kind != STAGE_START)
 		_exit(1);
 	fd_close(&in->listen_fd);
 	return fd;

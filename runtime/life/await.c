@@ -55,15 +55,16 @@ int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, s
 	struct error why;
 	int kind, got;
 
-	got = msg_recv(sock, &kind, &why, &page_fd);
-	if (got > 0 && kind == STAGE_LISTENER) {
+	if (msg_await(sock, &kind, &why, &page_fd, "init died before it executed the program", e) < 0)
+		return -1;
+	if (kind == STAGE_LISTENER) {
 		if (await_with_listener(sock, page_fd, pid, pidfd, r, a, e) < 0)
 			return -1;
-	} else if (got > 0 && kind == STAGE_FAILED) {
+	} else if (kind == STAGE_FAILED) {
 		*e = why;
 		return -1;
-	} else if (got <= 0 || kind != STAGE_EXECUTING) {
-		return err_set(e, ERR_SYSTEM, "init died before it executed the program");
+	} else if (kind != STAGE_EXECUTING) {
+		return err_set(e, ERR_BUG, "message %d came before the program was executed", kind);
 	}
 	got = msg_recv(sock, &kind, &why, NULL);
 	if (got < 0)

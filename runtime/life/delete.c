@@ -11,10 +11,11 @@ static void delete_kill_first(const char *root, const char *id, struct arena *a)
 	auto_store struct store s = STORE_NONE;
 	autoclose int pidfd = -1;
 	struct error ignored;
+	enum status status;
 	struct record r;
 
 	if (life_load(root, id, false, a, &s, &r, &ignored) == 0 && r.committed &&
-	    store_status(&s, &r, &pidfd) != STATUS_STOPPED && pidfd >= 0)
+	    store_status(&s, &r, &status, &pidfd, &ignored) == 0 && pidfd >= 0)
 		pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
 }
 
@@ -42,7 +43,9 @@ int life_delete(const char *root, const char *id, bool force, struct arena *a, s
 	/* A create that was cut short before it had made anything. */
 	if (!found)
 		return store_remove(&s, e);
-	status = store_status(&s, &r, &pidfd);
+	/* Only what is known to have ended, or is killed now, may lose its record. */
+	if (store_status(&s, &r, &status, &pidfd, e) < 0)
+		return -1;
 	if (status == STATUS_RUNNING && !force)
 		return err_set(e, ERR_WRONG_STATE,
 			       "cannot delete container \"%s\" that is not stopped: running (use --force)",

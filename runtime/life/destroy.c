@@ -59,12 +59,14 @@ static void destroy_run_poststop(const struct record *r, struct arena *a)
 }
 
 /* What a record of another boot describes is gone; its names may be somebody else's by now. */
-static bool destroy_is_of_this_boot(const struct record *r)
+static int destroy_is_of_this_boot(const struct record *r, bool *ret, struct error *e)
 {
 	char boot_id[37];
-	struct error ignored;
 
-	return proc_boot_id(boot_id, &ignored) < 0 || str_eq(boot_id, r->boot_id);
+	if (proc_boot_id(boot_id, e) < 0)
+		return -1;
+	*ret = str_eq(boot_id, r->boot_id);
+	return 0;
 }
 
 /* Without cgroups and a pid namespace of its own, whose end is theirs, others may outlive init. */
@@ -106,7 +108,9 @@ static int destroy_all(const struct record *r, int pidfd, struct error *e)
 int life_destroy(struct store *s, const struct record *r, int pidfd, struct arena *a,
 		 struct error *e)
 {
-	if (destroy_is_of_this_boot(r) && destroy_all(r, pidfd, e) < 0)
+	bool ours;
+
+	if (destroy_is_of_this_boot(r, &ours, e) < 0 || (ours && destroy_all(r, pidfd, e) < 0))
 		return -1;
 	destroy_run_poststop(r, a);
 	return store_remove(s, e);

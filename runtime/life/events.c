@@ -142,6 +142,7 @@ int life_events(const struct events_options *o, struct arena *a, struct error *e
 	struct cgroup_oom oom = CGROUP_OOM_NONE;
 	autoclose int pidfd = -1;
 	struct cgroup_dirs dirs;
+	enum status status;
 	struct record r;
 	int result;
 
@@ -151,7 +152,8 @@ int life_events(const struct events_options *o, struct arena *a, struct error *e
 	if (!dirs.n)
 		return err_set(e, ERR_HOST, "events: container \"%s\" has no cgroups that count",
 			       o->id);
-	store_status(&s, &r, &pidfd);
+	if (store_status(&s, &r, &status, &pidfd, e) < 0)
+		return -1;
 	if (pidfd < 0)
 		return err_set(e, ERR_WRONG_STATE, "container not running");
 	if (o->once)

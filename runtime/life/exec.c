@@ -249,8 +249,10 @@ static int exec_check_status(const struct store *s, const struct record *r,
 			     const struct exec_options *o, int *ret_pidfd, struct error *e)
 {
 	const struct cgroup_dirs dirs = life_cgroups(r);
-	enum status status = store_status(s, r, ret_pidfd);
+	enum status status;
 
+	if (store_status(s, r, &status, ret_pidfd, e) < 0)
+		return -1;
 	if (status == STATUS_STOPPED || status == STATUS_CREATING)
 		return err_set(e, ERR_WRONG_STATE, "cannot exec in a stopped container: container not running");
 	if (!o->ignore_paused && cgroup_is_frozen(&dirs))

@@ -52,7 +52,8 @@ int life_kill(const char *root, const char *id, int sig, bool all, struct arena 
 	if (life_load(root, id, false, a, &s, &r, e) < 0)
 		return -1;
 	dirs = life_cgroups(&r);
-	status = store_status(&s, &r, &pidfd);
+	if (store_status(&s, &r, &status, &pidfd, e) < 0)
+		return -1;
 	if (dirs.n && (all || (sig == SIGKILL && !r.own_pid_ns)))
 		return kill_all(&dirs, sig, e);
 	if (!dirs.n && (all || (sig == SIGKILL && !r.own_pid_ns))) {

@@ -139,7 +139,8 @@ struct cgroup_dirs life_cgroups(const struct record *r);
 void life_find_members(const struct record *r, int pidfd, struct members *ret);
 
 /* store_status(), and whether it is frozen. */
-enum status life_status(const struct store *s, const struct record *r, int *ret_pidfd);
+int life_status(const struct store *s, const struct record *r, enum status *ret, int *ret_pidfd,
+		struct error *e);
 
 /* cgroups false: without them, for verbs that use those on record. */
 int life_probe_host(bool cgroups, struct arena *a, struct host_facts *ret, struct error *e);

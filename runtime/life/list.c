@@ -68,23 +68,28 @@ static void list_add_unreadable(struct list *l, const char *id, struct arena *a)
 	list_add(l, &r, STATUS_STOPPED, a);
 }
 
-static void list_look_at(struct list *l, int root_dfd, const char *id)
+static int list_look_at(struct list *l, int root_dfd, const char *id, struct error *e)
 {
 	auto_store struct store s = STORE_NONE;
 	struct arena a = {0};
+	enum status status;
 	struct record r;
 	struct error why;
+	int result = 0;
 	bool found;
 
 	if (store_open_below(root_dfd, id, &s, &why) < 0)
-		return; /* deleted meanwhile */
+		return 0; /* deleted meanwhile */
 	if (store_read(&s, &a, &r, &found, &why) < 0) {
 		log_warn("%s", why.text);
 		list_add_unreadable(l, id, &a);
 	} else if (found) {
-		list_add(l, &r, life_status(&s, &r, NULL), &a);
+		result = life_status(&s, &r, &status, NULL, e);
+		if (result == 0)
+			list_add(l, &r, status, &a);
 	}
 	arena_free(&a);
+	return result;
 }
 
 static void list_print_table(const struct list *l)
@@ -132,7 +137,8 @@ int life_list(const char *root, enum list_format format, FILE *out, struct arena
 		return -1;
 	l.lines = arena_array(a, ids.n + 1, struct line);
 	for (i = 0; i < ids.n; i++)
-		list_look_at(&l, root_dfd, ids.v[i]);
+		if (list_look_at(&l, root_dfd, ids.v[i], e) < 0)
+			return -1;
 	if (format == LIST_TABLE)
 		list_print_table(&l);
 	else

@@ -71,12 +71,14 @@ void life_find_members(const struct record *r, int pidfd, struct members *ret)
 		members_close(ret);
 }
 
-enum status life_status(const struct store *s, const struct record *r, int *ret_pidfd)
+int life_status(const struct store *s, const struct record *r, enum status *ret, int *ret_pidfd,
+		struct error *e)
 {
 	const struct cgroup_dirs dirs = life_cgroups(r);
-	enum status status = store_status(s, r, ret_pidfd);
 
-	if ((status == STATUS_CREATED || status == STATUS_RUNNING) && cgroup_is_frozen(&dirs))
-		return STATUS_PAUSED;
-	return status;
+	if (store_status(s, r, ret, ret_pidfd, e) < 0)
+		return -1;
+	if ((*ret == STATUS_CREATED || *ret == STATUS_RUNNING) && cgroup_is_frozen(&dirs))
+		*ret = STATUS_PAUSED;
+	return 0;
 }

@@ -9,12 +9,13 @@ int life_pause(const char *root, const char *id, struct arena *a, struct error *
 {
 	auto_store struct store s = STORE_NONE;
 	struct cgroup_dirs dirs;
+	enum status status;
 	struct record r;
 
 	/* Locked, so that a start is not caught between its two halves. */
-	if (life_load(root, id, true, a, &s, &r, e) < 0)
+	if (life_load(root, id, true, a, &s, &r, e) < 0 || life_status(&s, &r, &status, NULL, e) < 0)
 		return -1;
-	switch (life_status(&s, &r, NULL)) {
+	switch (status) {
 	case STATUS_CREATED:
 	case STATUS_RUNNING:
 		break;
@@ -34,11 +35,12 @@ int life_resume(const char *root, const char *id, struct arena *a, struct error 
 {
 	auto_store struct store s = STORE_NONE;
 	struct cgroup_dirs dirs;
+	enum status status;
 	struct record r;
 
-	if (life_load(root, id, true, a, &s, &r, e) < 0)
+	if (life_load(root, id, true, a, &s, &r, e) < 0 || life_status(&s, &r, &status, NULL, e) < 0)
 		return -1;
-	if (life_status(&s, &r, NULL) != STATUS_PAUSED)
+	if (status != STATUS_PAUSED)
 		return err_set(e, ERR_WRONG_STATE, "container not paused");
 	dirs = life_cgroups(&r);
 	return cgroup_freeze(&dirs, false, e);

@@ -167,10 +167,12 @@ static int ps_without_cgroups(const struct store *s, const struct record *r, str
 			      pid_t **ret_pids, size_t *ret_n, struct error *e)
 {
 	autoclose int pidfd = -1;
+	enum status status;
 	struct members m;
 	int rc;
 
-	store_status(s, r, &pidfd);
+	if (store_status(s, r, &status, &pidfd, e) < 0)
+		return -1;
 	life_find_members(r, pidfd, &m);
 	if (pidfd >= 0 && m.ns_fd < 0)
 		return err_set(e, ERR_HOST,

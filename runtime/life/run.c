@@ -55,9 +55,8 @@ static int run_foreground(const struct run_options *o, struct arena *a, int *ret
 {
 	struct foreground f = FOREGROUND_NONE;
 	struct create_options create = o->create;
-	struct error ignored;
 	struct created c;
-	int console[2];
+	int console[2], result;
 
 	if (msg_stream_pair(console, e) < 0 || foreground_prepare(&f, e) < 0)
 		return -1;
@@ -79,12 +78,14 @@ static int run_foreground(const struct run_options *o, struct arena *a, int *ret
 	*ret_status = foreground_wait(&f, c.pid, c.pidfd);
 	timing_mark("program ended");
 	/* Somebody may have deleted it meanwhile, and even made another one of that name. */
-	if (!o->keep && store_relock(&c.store) &&
-	    life_destroy(&c.store, &c.record, -1, a, &ignored) < 0)
-		log_warn("%s", ignored.text);
+	result = o->keep ? 0 : store_relock(&c.store, e);
+	if (result > 0)
+		result = life_destroy(&c.store, &c.record, -1, a, e);
 	run_close(&c);
 	timing_mark("deleted");
-	return 0;
+	return result < 0 ? err_wrap(e, "the program ended with status %d, but its container is still there",
+				     *ret_status) :
+			    0;
 }
 
 int life_run(const struct run_options *o, struct arena *a, int *ret_status, struct error *e)

@@ -54,6 +54,7 @@ int life_start(const char *root, const char *id, struct arena *a, struct error *
 	auto_store struct store s = STORE_NONE;
 	autoclose int pidfd = -1, notify_fd = -1;
 	struct error ignored;
+	enum status status;
 	struct record r;
 	bool found;
 
@@ -62,7 +63,9 @@ int life_start(const char *root, const char *id, struct arena *a, struct error *
 		return -1;
 	if (!found)
 		return err_set(e, ERR_NOT_FOUND, "container \"%s\" does not exist", id);
-	switch (life_status(&s, &r, &pidfd)) {
+	if (life_status(&s, &r, &status, &pidfd, e) < 0)
+		return -1;
+	switch (status) {
 	case STATUS_CREATED:
 		break;
 	case STATUS_RUNNING:

@@ -103,14 +103,16 @@ int life_update(const char *root, const char *id, const struct oci_resources *re
 	struct cgroup_plan plan;
 	struct cgroup_dirs dirs;
 	struct record record;
+	enum status status;
 	char warning[512];
 	size_t i;
 
 	/* Judged first, so that nonsense is refused whatever the container does. */
 	if (oci_resources_validate(&r, R, e) < 0 ||
-	    life_load(root, id, true, a, &s, &record, e) < 0)
+	    life_load(root, id, true, a, &s, &record, e) < 0 ||
+	    store_status(&s, &record, &status, NULL, e) < 0)
 		return -1;
-	switch (store_status(&s, &record, NULL)) {
+	switch (status) {
 	case STATUS_CREATED:
 	case STATUS_RUNNING:
 	case STATUS_PAUSED:

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -22,10 +23,11 @@ int launch_ask_for_maps(int sock, struct error *e)
 	struct error from;
 	int kind;
 
-	if (msg_send(sock, SAY_MAP_ME, NULL, -1) < 0 || msg_recv(sock, &kind, &from, NULL) <= 0 ||
-	    kind != SAY_MAPPED)
-		return err_set(e, ERR_SYSTEM, "the parent ended before the id maps were written");
-	return 0;
+	if (msg_send(sock, SAY_MAP_ME, NULL, -1) < 0)
+		return err_sys(e, "ask for the id maps");
+	if (msg_await(sock, &kind, &from, NULL, "the parent ended before the id maps were written", e) < 0)
+		return -1;
+	return kind == SAY_MAPPED ? 0 : err_set(e, ERR_BUG, "message %d came instead of the id maps", kind);
 }
 
 static int launch_map(const struct launch *l, pid_t pid, int sock, struct error *e)
@@ -44,8 +46,8 @@ int launch_answer_maps(const struct launch *l, pid_t pid, int sock, struct error
 	struct error from;
 	int kind;
 
-	if (msg_recv(sock, &kind, &from, NULL) <= 0)
-		return err_set(e, ERR_SYSTEM, "init died before its id maps were written");
+	if (msg_await(sock, &kind, &from, NULL, "init died before its id maps were written", e) < 0)
+		return -1;
 	return launch_map(l, pid, sock, e);
 }
 
@@ -63,8 +65,10 @@ __attribute__((noreturn)) static void launcher_main(const struct launch *l, int 
 			err_sys(&e, "make the namespaces");
 			goto fail;
 		}
-		if (msg_send(sock, SAY_BORN, NULL, -1) < 0)
-			_exit(1);
+		if (msg_send(sock, SAY_BORN, NULL, -1) < 0) {
+			err_sys(&e, "tell the parent that all is joined");
+			goto fail;
+		}
 		fd_close(&sock);
 		l->main(l->context);
 	}
@@ -77,8 +81,11 @@ __attribute__((noreturn)) static void launcher_main(const struct launch *l, int 
 		err_sys(&e, "clone into the namespaces");
 		goto fail;
 	}
-	/* The child waits for the parent, so nothing is lost if the parent is gone by now. */
-	_exit(msg_send(sock, SAY_BORN, NULL, pidfd) < 0);
+	if (msg_send(sock, SAY_BORN, NULL, pidfd) == 0)
+		_exit(0);
+	/* Nobody would know of the child, so there must be none. */
+	err_sys(&e, "tell the parent who its child is");
+	pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
 fail:
 	_exit(msg_send(sock, SAY_FAILED, &e, -1) < 0 ? 2 : 1);
 }
@@ -92,8 +99,8 @@ static pid_t launch_attend(const struct launch *l, pid_t launcher, int sock, int
 	pid_t pid;
 
 	for (;;) {
-		if (msg_recv(sock, &kind, &from, &pidfd) <= 0)
-			return err_set(e, ERR_SYSTEM, "the launcher died before it had a child");
+		if (msg_await(sock, &kind, &from, &pidfd, "the launcher died before it had a child", e) < 0)
+			return -1;
 		if (kind == SAY_MAP_ME && launch_map(l, launcher, sock, e) < 0)
 			return -1;
 		if (kind == SAY_FAILED) {

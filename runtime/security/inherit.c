@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <linux/ioprio.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -54,6 +55,15 @@ static int sched_set(const struct kernel_sched_attr *attr)
 	return (int)syscall(SYS_sched_setattr, 0, attr, 0);
 }
 
+/* Only what would raise a priority can be refused to us; all else is a failure. */
+static bool sched_is_lowered(void)
+{
+	struct kernel_sched_attr now = {.size = sizeof(now)};
+
+	return syscall(SYS_sched_getattr, 0, &now, sizeof(now), 0) < 0 || now.nice > 0 ||
+	       now.policy == SCHED_IDLE;
+}
+
 static int io_priority_set(int value)
 {
 	return (int)syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, value);
@@ -72,7 +82,7 @@ int identity_reset_scheduler(struct error *e)
 {
 	const struct kernel_sched_attr attr = {.size = sizeof(attr)};
 
-	if (sched_set(&attr) < 0 && errno != EPERM)
+	if (sched_set(&attr) < 0 && !(errno == EPERM && sched_is_lowered()))
 		return err_sys(e, "reset scheduling policy");
 	if (io_priority_set(0) < 0 && errno != EPERM && errno != ENOSYS)
 		return err_sys(e, "reset I/O priority");

@@ -122,13 +122,17 @@ int store_open_root(const char *root, bool make, struct error *e)
 	return dfd;
 }
 
-/* The directory we hold is still the one of that name: not removed while we waited for the lock. */
-static bool store_is_current(const struct store *s)
+/* The directory we hold is still the one of that name: not removed while we waited for the lock. 1 or 0;
+ * -1 if it can't be told, which must not pass for "deleted". */
+static int store_is_current(const struct store *s, struct error *e)
 {
 	struct stat held, named;
 
-	return fstat(s->dfd, &held) == 0 && fstatat(s->root_dfd, s->id, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       held.st_ino == named.st_ino && held.st_dev == named.st_dev;
+	if (fstat(s->dfd, &held) < 0)
+		return err_sys(e, "look at the state of container \"%s\"", s->id);
+	if (fstatat(s->root_dfd, s->id, &named, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : err_sys(e, "look at the state of container \"%s\"", s->id);
+	return held.st_ino == named.st_ino && held.st_dev == named.st_dev;
 }
 
 /* Bounded: somebody may hold it who is stopped, or waits for a hook without a time limit. */
@@ -158,6 +162,8 @@ static int store_refuse_used(const char *id, struct error *e)
 /* 1: ours; 0: it was swept away before we had the lock, so try again. */
 static int store_try_claim(struct store *s, const char *root, struct error *e)
 {
+	int current;
+
 	if (mkdirat(s->root_dfd, s->id, 0700) < 0)
 		return errno == EEXIST ? store_refuse_used(s->id, e) :
 					 err_sys(e, "make %s/%s", root, s->id);
@@ -166,8 +172,9 @@ static int store_try_claim(struct store *s, const char *root, struct error *e)
 		return errno == ENOENT ? 0 : err_sys(e, "open %s/%s", root, s->id);
 	if (store_lock(s, e) < 0)
 		return -1;
-	if (!store_is_current(s))
-		return 0;
+	current = store_is_current(s, e);
+	if (current <= 0)
+		return current;
 	/* Not the one that we made, if that was swept away and another create has made its own. */
 	if (faccessat(s->dfd, RECORD, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return store_refuse_used(s->id, e);
@@ -224,10 +231,12 @@ int store_open(const char *root, const char *id, bool lock, struct store *ret, s
 	if (store_open_below(root_dfd, id, &s, e) < 0)
 		return -1;
 	s.root_dfd = fd_steal(&root_dfd);
-	if (lock && store_lock(&s, e) < 0)
-		return -1;
-	if (lock && !store_is_current(&s))
-		return store_refuse_missing(id, e);
+	if (lock) {
+		int current = store_lock(&s, e) < 0 ? -1 : store_is_current(&s, e);
+
+		if (current <= 0)
+			return current < 0 ? -1 : store_refuse_missing(id, e);
+	}
 	*ret = s;
 	s = STORE_NONE;
 	return 0;
@@ -287,7 +296,9 @@ int store_read(const struct store *s, struct arena *a, struct record *ret, bool 
 		return 0;
 	if (fd < 0)
 		return err_sys(e, "open the record of container \"%s\"", s->id);
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (fstat(fd, &st) < 0)
+		return err_sys(e, "look at the record of container \"%s\"", s->id);
+	if (!S_ISREG(st.st_mode))
 		return err_set(e, ERR_CONFIG, "the record of container \"%s\" is not a regular file", s->id);
 	text = fd_read_all(fd, RECORD_MAX, a, &len);
 	if (!text)
@@ -405,11 +416,6 @@ int store_connect(const struct store *s, struct error *e)
 	return fd_steal(&fd);
 }
 
-bool store_can_start(const struct store *s)
-{
-	return faccessat(s->dfd, SOCKET, F_OK, 0) == 0;
-}
-
 int store_forget_start(const struct store *s)
 {
 	return unlinkat(s->dfd, SOCKET, 0);
@@ -422,42 +428,64 @@ bool store_is_alive(int pidfd)
 	return poll(&p, 1, 0) == 0;
 }
 
-bool store_relock(struct store *s)
+int store_relock(struct store *s, struct error *e)
 {
-	struct error ignored;
-
-	return store_lock(s, &ignored) == 0 && store_is_current(s);
+	return store_lock(s, e) < 0 ? -1 : store_is_current(s, e);
 }
 
-/* Trust: pids are reused. The process must have the start time on record, in this very boot. */
-static bool store_init_lives(const struct record *r)
+/* Trust: pids are reused. The process must have the start time on record, in this very boot. 1 or 0; -1
+ * if it can't be told: then nobody may take the container for stopped. */
+static int store_init_lives(const struct record *r, struct error *e)
 {
 	struct proc_stat stat;
 	char boot_id[37];
-	struct error e;
 
-	return r->pid > 0 && proc_boot_id(boot_id, &e) == 0 && str_eq(boot_id, r->boot_id) &&
-	       proc_stat_read(r->pid, &stat) == 0 && stat.start == r->pid_start &&
-	       stat.state != 'Z' && stat.state != 'X';
+	if (r->pid <= 0)
+		return 0;
+	if (proc_boot_id(boot_id, e) < 0)
+		return -1;
+	if (!str_eq(boot_id, r->boot_id))
+		return 0;
+	if (proc_stat_read(r->pid, &stat) < 0)
+		return errno == ENOENT || errno == ESRCH ? 0 : err_sys(e, "read /proc/%d/stat", r->pid);
+	return stat.start == r->pid_start && stat.state != 'Z' && stat.state != 'X';
 }
 
-static int store_open_init(const struct record *r)
+/* The same with a descriptor of it. */
+static int store_open_init(const struct record *r, int *ret_pidfd, struct error *e)
 {
 	/* First, so that what is checked is what it refers to. */
 	autoclose int pidfd = r->pid > 0 ? pidfd_open(r->pid, 0) : -1;
+	int lives;
 
-	return pidfd >= 0 && store_init_lives(r) ? fd_steal(&pidfd) : -1;
+	/* EINVAL: the number is a thread's by now. */
+	if (r->pid > 0 && pidfd < 0 && errno != ESRCH && errno != EINVAL && errno != ENOENT)
+		return err_sys(e, "pidfd_open %d", r->pid);
+	lives = pidfd < 0 ? 0 : store_init_lives(r, e);
+	if (lives > 0)
+		*ret_pidfd = fd_steal(&pidfd);
+	return lives;
 }
 
-enum status store_status(const struct store *s, const struct record *r, int *ret_pidfd)
+int store_status(const struct store *s, const struct record *r, enum status *ret, int *ret_pidfd,
+		 struct error *e)
 {
-	int pidfd = ret_pidfd ? store_open_init(r) : -1;
+	int lives;
 
 	if (ret_pidfd)
-		*ret_pidfd = pidfd;
+		*ret_pidfd = -1;
+	lives = ret_pidfd ? store_open_init(r, ret_pidfd, e) : store_init_lives(r, e);
+	if (lives < 0)
+		return err_wrap(e, "container \"%s\"", s->id);
 	if (!r->committed)
-		return store_is_busy(s) ? STATUS_CREATING : STATUS_STOPPED;
-	if (ret_pidfd ? pidfd < 0 : !store_init_lives(r))
-		return STATUS_STOPPED;
-	return store_can_start(s) ? STATUS_CREATED : STATUS_RUNNING;
+		*ret = store_is_busy(s) ? STATUS_CREATING : STATUS_STOPPED;
+	else if (!lives)
+		*ret = STATUS_STOPPED;
+	else if (faccessat(s->dfd, SOCKET, F_OK, 0) == 0)
+		*ret = STATUS_CREATED;
+	else if (errno == ENOENT)
+		*ret = STATUS_RUNNING;
+	else
+		return err_sys(e, "look for the start socket of container \"%s\"", s->id);
+	return 0;
 }

@@ -64,14 +64,14 @@ int store_list(const char *root, struct arena *a, struct strings *ret_ids, struc
 int store_listen(const struct store *s, struct error *e);
 /* Connects to it. */
 int store_connect(const struct store *s, struct error *e);
-bool store_can_start(const struct store *s);
 int store_forget_start(const struct store *s);
 
 /* The process has not ended: not a zombie either. */
 bool store_is_alive(int pidfd);
 
-/* Locks again what was unlocked. false: it has been deleted meanwhile, and the name may be another's. */
-bool store_relock(struct store *s);
+/* Locks again what was unlocked. 1; 0: it has been deleted meanwhile, and the name may be another's. */
+int store_relock(struct store *s, struct error *e);
 
 /* What the container is doing. *ret_pidfd (may be NULL) refers to its init, or is -1. */
-enum status store_status(const struct store *s, const struct record *r, int *ret_pidfd);
+int store_status(const struct store *s, const struct record *r, enum status *ret, int *ret_pidfd,
+		 struct error *e);

@@ -104,3 +104,13 @@ int msg_recv(int fd, int *ret_kind, struct error *ret_error, int *ret_fd)
 		fd_close(&got);
 	return 1;
 }
+
+int msg_await(int fd, int *ret_kind, struct error *ret_error, int *ret_fd, const char *gone,
+	      struct error *e)
+{
+	int got = msg_recv(fd, ret_kind, ret_error, ret_fd);
+
+	if (got < 0)
+		return err_sys(e, "wait for a message of our other process");
+	return got ? 0 : err_set(e, ERR_SYSTEM, "%s", gone);
+}

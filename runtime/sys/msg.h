@@ -18,3 +18,7 @@ int msg_send(int fd, int kind, const struct error *error, int pass_fd);
 /* Receives one message. 1, 0 when the peer is gone, -1 with errno. An error that came along is in
  * *ret_error (class ERR_NONE: none); *ret_fd (may be NULL) is the descriptor or -1. */
 int msg_recv(int fd, int *ret_kind, struct error *ret_error, int *ret_fd);
+
+/* The same where a message must come: 0, or -1 with *e saying `gone` when the peer is. */
+int msg_await(int fd, int *ret_kind, struct error *ret_error, int *ret_fd, const char *gone,
+	      struct error *e);

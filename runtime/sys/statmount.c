@@ -1,7 +1,9 @@
 /* The C library and the kernel headers of Debian 12 know neither the call nor its structs. */
 #include "sys/statmount.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -52,22 +54,25 @@ static bool text_copy(const struct mount_answer *m, uint32_t at, char *to, size_
 	return true;
 }
 
-bool statmount_at(const char *path, struct statmount_facts *ret)
+int statmount_at(const char *path, struct statmount_facts *ret)
 {
 	struct mount_request r = {.size = sizeof(r), .want = WANT_SB_BASIC | WANT_MNT_ROOT | WANT_MNT_OPTS};
 	struct mount_answer m = {0};
 	struct statx st;
 
-	if (statx(AT_FDCWD, path, AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, WANT_UNIQUE_ID, &st) < 0 ||
-	    !(st.stx_mask & WANT_UNIQUE_ID))
-		return false;
+	if (statx(AT_FDCWD, path, AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, WANT_UNIQUE_ID, &st) < 0)
+		return errno == ENOENT ? 0 : -1;
+	if (!(st.stx_mask & WANT_UNIQUE_ID))
+		return -1;
 	r.mount_id = st.stx_mnt_id;
 	if (syscall(NR_STATMOUNT, &r, &m, sizeof(m), 0) < 0 ||
 	    (m.mask & (WANT_SB_BASIC | WANT_MNT_ROOT)) != (WANT_SB_BASIC | WANT_MNT_ROOT))
-		return false;
+		return -1;
 	ret->magic = m.magic;
 	ret->options[0] = '\0';
-	return text_copy(&m, m.root, ret->root, sizeof(ret->root)) &&
-	       (!(m.mask & WANT_MNT_OPTS) ||
-		text_copy(&m, m.options, ret->options, sizeof(ret->options)));
+	if (!text_copy(&m, m.root, ret->root, sizeof(ret->root)) ||
+	    ((m.mask & WANT_MNT_OPTS) &&
+	     !text_copy(&m, m.options, ret->options, sizeof(ret->options))))
+		return -1;
+	return 1;
 }

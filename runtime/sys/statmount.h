@@ -1,7 +1,6 @@
 /* What is mounted at a path, asked of the kernel for this one mount: mountinfo lists them all. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct statmount_facts {
@@ -10,5 +9,5 @@ struct statmount_facts {
 	char options[512];   /* of the superblock, with commas */
 };
 
-/* false: the kernel can't tell (before Linux 6.11), nothing is there, or it is too long. */
-bool statmount_at(const char *path, struct statmount_facts *ret);
+/* 1; 0 if there is no such path; -1: the kernel can't tell (before Linux 6.11), or it is too long. */
+int statmount_at(const char *path, struct statmount_facts *ret);
