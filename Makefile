@@ -104,10 +104,9 @@ bench: ## compare with crun, runc and others: tables and a picture in build/benc
 	@$(MAKE) --no-print-directory all
 	@tests/bench/bench.sh $(BENCH)
 
-torture: ## the long forms: every crash point, thousands of races
+torture: ## the long forms of the tests, hours of them; tests/torture NAME… runs some
 	@$(MAKE) --no-print-directory all
-	@tests/crash/torture.sh
-	@tests/attack/torture.sh
+	@tests/torture
 
 fuzz: ## the fuzzers, until each has FUZZ_RUNS (10000000) executions; can be stopped and called again
 	@tests/fuzz/long

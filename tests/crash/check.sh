@@ -1,8 +1,8 @@
 #!/bin/bash
-# check.sh: a sample of crash points for `make check`, and the harness tried on a runtime that is
-# known to be dirty.
-# CRASH_SAMPLE sets the points for each verb and side, CRASH_VIEW=v1 hides a hybrid machine's
-# unified tree.
+# check.sh: a sample of crash points and of faults for `make check`, and the harness tried on a runtime
+# that is known to be dirty.
+# CRASH_SAMPLE and FAULT_SAMPLE set the points for each verb and side, CRASH_VIEW=v1 hides a hybrid
+# machine's unified tree.
 set -eu
 # shellcheck source=tests/crash/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -46,8 +46,20 @@ if [ ! -x "$crash_runtime" ]; then
 	echo "skip crash points: no $crash_runtime"
 	exit 0
 fi
-points=40
+rc=0
 if grep -q 'User Mode Linux' /proc/cpuinfo; then
-	points=4 # every stop of a traced process is many switches there
+	# Every stop of a traced process is many switches there, and calls can't be made to fail.
+	crash_run "$crash_work/plain" --sample "${CRASH_SAMPLE:-4}" "$@"
+	exit
 fi
-crash_run "$crash_work/plain" --sample "${CRASH_SAMPLE:-$points}" "$@"
+points=${CRASH_SAMPLE:-30}
+crash_run "$crash_work/plain" --sample "$points" "$@" || rc=1
+crash_run "$crash_work/plain" --verbs exec,exec-detach,kill,update,pause,resume --sample $((points / 3 + 1)) "$@" || rc=1
+crash_run "$crash_work/plain" --verbs create,run,exec --who tied,pipe --sample $((points / 3 + 1)) "$@" || rc=1
+faults=${FAULT_SAMPLE:-8}
+crash_bundle "$crash_work/user" user
+fault_run "$crash_work/plain" --sample "$faults" --brief || rc=1
+fault_run "$crash_work/user" --sample "$faults" --brief --tag user --verbs run,exec || rc=1
+crash_build_alloc
+crash_runtime=$crash_work/sbxrun-alloc fault_run "$crash_work/plain" --allocations --sample 12 --verbs run,exec || rc=1
+exit $rc

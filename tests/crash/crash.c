@@ -3,80 +3,47 @@
  * --force`, then a look at what is left: cgroups, mounts, processes, state, temporary files.
  *
  *	crash --runtime R --bundle TEMPLATE [--verbs create,start,run,delete]
- *	      [--who parent|child|both] [--sample N] [--tag NAME] [--watch DIR]…
+ *	      [--who parent|child|both|tied|pipe] [--sample N] [--tag NAME] [--watch DIR]…
  *	      [--rush] [--only PROC:N]
  *
  * TEMPLATE/config.json holds @ID@ (in cgroupsPath, so that leftover cgroups can be found) and
  * @ARGS@ (the program's arguments: /bin/sleep or /bin/true, by verb). Each point gets a container
  * of its own with a new id.
  *
- * parent is the process of the command line; child is any process it makes, up to its execve of the
- * program. For start the child is the container's waiting init. One line `ok NAME` or `not ok NAME:
- * …` for each verb and side, lines with `#` before it say what was left where.
+ * Who dies: parent is the process of the command line; child is any process it makes, up to its
+ * execve of the program. For start the child is the container's waiting init. tied and pipe: it is the
+ * caller that dies, a process that called the runtime and held the other ends of its standard
+ * streams; as tied it had asked the kernel to kill the runtime then, as pipe the runtime goes on.
+ *
+ * One line `ok NAME` or `not ok NAME: …` for each verb and side, lines with `#` before it say what was
+ * left where.
  */
 #define _GNU_SOURCE
-#include "leak.h"
-#include "tool.h"
-#include "trace.h"
+#include "box.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-	TRACE_MS = 15000,
-	VERB_MS = 15000,
-	SETTLE_MS = 3000,
-	GRACE_MS = 300, /* a killed process needs a moment to be gone */
-	ARGS = 12,
-};
-
-/* What must exist before the verb. */
-enum need { NEED_NOTHING, NEED_CREATED, NEED_RUNNING, NEED_STOPPED };
-
-/* A word of a verb's arguments that is filled in for each point. */
-#define A_ID "@id"
-#define A_BUNDLE "@bundle"
-#define A_PIDFILE "@pidfile"
-
-struct verb {
+/* Whose system calls are counted, and who dies. */
+struct side {
 	const char *name;
-	enum need need;
-	bool lasting;  /* the program sleeps; else it ends at once */
-	bool init_too; /* the container's init is the child */
-	const char *argv[ARGS];
+	bool child; /* the calls of children; else those of the parent */
+	enum trace_caller caller;
+	bool by_default; /* part of "both" */
 };
 
-/* clang-format off */
-static const struct verb verbs[] = {
-	{ "create",       NEED_NOTHING, true,  false,
-	  { "create", "--bundle", A_BUNDLE, "--pid-file", A_PIDFILE, A_ID } },
-	{ "start",        NEED_CREATED, true,  true,  { "start", A_ID } },
-	{ "run",          NEED_NOTHING, false, false, { "run", "--bundle", A_BUNDLE, A_ID } },
-	{ "run-detach",   NEED_NOTHING, true,  false,
-	  { "run", "--detach", "--bundle", A_BUNDLE, "--pid-file", A_PIDFILE, A_ID } },
-	{ "kill",         NEED_RUNNING, true,  false, { "kill", A_ID, "KILL" } },
-	{ "delete",       NEED_STOPPED, false, false, { "delete", A_ID } },
-	{ "delete-force", NEED_RUNNING, true,  false, { "delete", "--force", A_ID } },
+static const struct side sides[] = {
+	{ "parent", false, CALLER_NONE, true },
+	{ "child", true, CALLER_NONE, true },
+	{ "tied", false, CALLER_TIED, false },
+	{ "pipe", false, CALLER_PIPE, false },
 };
-/* clang-format on */
-
-static const char *const create_argv[ARGS] = { "create",     "--bundle", A_BUNDLE,
-					       "--pid-file", A_PIDFILE,	 A_ID };
-static const char *const start_argv[ARGS] = { "start", A_ID };
-static const char *const remove_argv[ARGS] = { "delete", "--force", A_ID };
 
 struct options {
-	const char *runtime;
-	const char *template;
 	const char *verbs;
 	const char *who;
 	const char *tag;
@@ -89,13 +56,7 @@ struct options {
 /* One harness run. */
 struct crash {
 	struct options opt;
-	struct place place;
-	char *bundle;
-	char *pidfile;
-	char *config; /* the template's text */
-	int log_fd;
-	unsigned serial;
-	char *id;
+	struct box box;
 };
 
 struct point {
@@ -119,144 +80,19 @@ static void on_signal(int sig)
 	stop_asked = 1;
 }
 
-static const char *syscall_name(long nr)
-{
-	/* clang-format off */
-	static const struct { long nr; const char *name; } table[] = {
-#include "syscall-names.h"
-	};
-	/* clang-format on */
-	static char number[32];
-
-	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
-		if (table[i].nr == nr)
-			return table[i].name;
-	snprintf(number, sizeof(number), "syscall %ld", nr);
-	return number;
-}
-
-/* The runtime's command line for a verb; the caller frees the array only. */
-static char **command(const struct crash *c, const char *const *args)
-{
-	char **v = calloc(ARGS + 4, sizeof(*v));
-	size_t n = 0;
-
-	if (!v)
-		die("out of memory");
-	v[n++] = text("%s", c->opt.runtime);
-	v[n++] = text("--root");
-	v[n++] = text("%s", c->place.state);
-	for (size_t i = 0; i < ARGS && args[i]; i++) {
-		const char *a = args[i];
-
-		if (strcmp(a, A_ID) == 0)
-			a = c->id;
-		else if (strcmp(a, A_BUNDLE) == 0)
-			a = c->bundle;
-		else if (strcmp(a, A_PIDFILE) == 0)
-			a = c->pidfile;
-		v[n++] = text("%s", a);
-	}
-	return v;
-}
-
-static void command_free(char **v)
-{
-	for (size_t i = 0; v[i]; i++)
-		free(v[i]);
-	free(v);
-}
-
-static int run_plain(const struct crash *c, const char *const *args)
-{
-	char **v = command(c, args);
-	int status = plain_run(v, c->log_fd, VERB_MS);
-
-	command_free(v);
-	return status;
-}
-
-static char *log_text(const struct crash *c)
-{
-	char *path = text("%s/log", c->place.work);
-	char *s = file_read(path, NULL);
-
-	free(path);
-	return s ? s : text("%s", "");
-}
-
-static void must_run(const struct crash *c, const char *const *args)
-{
-	int status = run_plain(c, args);
-
-	if (status != 0)
-		die("%s: status %#x while preparing\n%s", args[0], (unsigned)status, log_text(c));
-}
-
-static pid_t init_pid(const struct crash *c)
-{
-	char *s = file_read(c->pidfile, NULL);
-	pid_t pid = s ? (pid_t)strtol(s, NULL, 10) : 0;
-
-	free(s);
-	if (pid <= 0)
-		die("no pid in the pid file");
-	return pid;
-}
-
-/* The container's program ends by itself; it is our child, so it must be reaped too. */
-static void wait_stopped(pid_t pid)
-{
-	long long end = now_ms() + VERB_MS;
-
-	while (kill(pid, 0) == 0) {
-		(void)reap_one(5);
-		if (now_ms() > end)
-			die("the container's program does not end");
-	}
-}
-
-/* Makes a new id and bundle, and the container in the state that the verb needs. */
-static void prepare(struct crash *c, const struct verb *v)
-{
-	const char *args = v->lasting ? "\"/bin/sleep\", \"1000\"" : "\"/bin/true\"";
-	char *half, *whole, *path;
-
-	free(c->id);
-	c->id = text("crash%dx%05u", getpid(), ++c->serial);
-	c->place.id = c->id;
-	half = text_replace(c->config, "@ID@", c->id);
-	whole = text_replace(half, "@ARGS@", args);
-	path = text("%s/config.json", c->bundle);
-	file_write(path, whole);
-	free(half);
-	free(whole);
-	free(path);
-	(void)unlink(c->pidfile);
-	if (ftruncate(c->log_fd, 0) < 0)
-		die("ftruncate: %s", strerror(errno));
-	if (v->need == NEED_NOTHING)
-		return;
-	must_run(c, create_argv);
-	if (v->need == NEED_CREATED)
-		return;
-	must_run(c, start_argv);
-	if (v->need == NEED_STOPPED)
-		wait_stopped(init_pid(c));
-}
-
 /* Does the verb once, with at most one process killed. */
-static void act(struct crash *c, const struct verb *v, const struct point *p,
+static void act(struct crash *c, const struct verb *v, const struct side *s, const struct point *p,
 		struct trace_result *ret)
 {
-	char **argv = command(c, v->argv);
+	char **argv = box_command(&c->box, v->argv);
 	struct trace_spec spec = {
 		.argv = argv,
-		.attach = v->init_too ? init_pid(c) : 0,
-		.payload = v->lasting ? "/bin/sleep" : "/bin/true",
-		.log_fd = c->log_fd,
+		.attach = v->init_too ? box_init_pid(&c->box) : 0,
+		.payload = box_program(&c->box, v),
+		.log_fd = c->box.log_fd,
 		.victim = p ? (int)p->proc : -1,
 		.at = p ? p->at : 0,
+		.caller = s->caller,
 		.limit_ms = TRACE_MS,
 	};
 
@@ -266,45 +102,16 @@ static void act(struct crash *c, const struct verb *v, const struct point *p,
 		leak_settle(SETTLE_MS);
 }
 
-/* delete --force, then everything that is still there after a moment. */
-static int remove_and_look(struct crash *c, struct leaks *ret)
+static void print_point(const struct crash *c, const struct verb *v, const struct side *s,
+			const struct point *p, const struct trace_result *r, int status,
+			const struct leaks *l)
 {
-	int status = run_plain(c, remove_argv);
-	long long end = now_ms() + GRACE_MS;
+	char *log = box_log(&c->box), *left = leaks_text(l), *end;
 
-	/* the caller's own file, which the verb was asked to write */
-	(void)unlink(c->pidfile);
-	leak_find(&c->place, ret);
-	while (!leak_none(ret) && now_ms() < end) {
-		(void)reap_one(20);
-		leak_find(&c->place, ret);
-	}
-	return status;
-}
-
-static void print_leaks(const struct leaks *l)
-{
-	for (size_t k = 0; k < LEAK_KINDS; k++) {
-		if (!l->kind[k].n)
-			continue;
-		printf("; %s %zu:", leak_names[k], l->kind[k].n);
-		for (size_t i = 0; i < l->kind[k].n && i < 3; i++)
-			printf(" %s", l->kind[k].v[i]);
-		if (l->kind[k].n > 3)
-			printf(" …");
-	}
-}
-
-static void print_point(const struct crash *c, const struct verb *v, const struct point *p,
-			const struct trace_result *r, int status, const struct leaks *l)
-{
-	char *log = log_text(c), *end;
-
-	printf("# dirty: %s %s", v->name, p->proc ? "child" : "parent");
+	printf("# dirty: %s %s", v->name, s->name);
 	if (p->proc > 1)
 		printf(" %zu", p->proc);
-	printf(" at %lu (%s)%s", p->at, syscall_name(r->nr), r->hung ? ", hung" : "");
-	print_leaks(l);
+	printf(" at %lu (%s)%s%s", p->at, syscall_name(r->nr), r->hung ? ", hung" : "", left);
 	if (status == -1)
 		printf("; delete hung");
 	else if (status != 0) {
@@ -314,24 +121,25 @@ static void print_point(const struct crash *c, const struct verb *v, const struc
 		printf("; delete status %#x: %.160s", (unsigned)status, log);
 	}
 	putchar('\n');
+	free(left);
 	free(log);
 }
 
-static void try_point(struct crash *c, const struct verb *v, const struct point *p, struct tally *t)
+static void try_point(struct crash *c, const struct verb *v, const struct side *s,
+		      const struct point *p, struct tally *t)
 {
 	struct trace_result r;
 	struct leaks l = { 0 };
 	bool dirty;
 	int status;
 
-	prepare(c, v);
-	act(c, v, p, &r);
-	if (ftruncate(c->log_fd, 0) < 0)
-		die("ftruncate: %s", strerror(errno));
-	status = remove_and_look(c, &l);
+	box_prepare(&c->box, v);
+	act(c, v, s, p, &r);
+	box_log_clear(&c->box);
+	status = box_remove(&c->box, &l);
 	dirty = status != 0 || r.hung || !leak_none(&l);
 	if (dirty)
-		print_point(c, v, p, &r, status, &l);
+		print_point(c, v, s, p, &r, status, &l);
 	t->rc += status != 0;
 	t->hung += r.hung;
 	t->missed += !r.reached;
@@ -340,7 +148,7 @@ static void try_point(struct crash *c, const struct verb *v, const struct point 
 	t->clean += r.reached && !dirty;
 	for (size_t k = 0; k < LEAK_KINDS; k++)
 		t->kind[k] += l.kind[k].n > 0;
-	leak_remove(&c->place);
+	leak_remove(&c->box.place);
 	leak_free(&l);
 	fflush(stdout);
 }
@@ -351,26 +159,21 @@ static bool count(struct crash *c, const struct verb *v, struct trace_result *re
 	struct leaks l = { 0 };
 	bool clean;
 
-	prepare(c, v);
-	act(c, v, NULL, ret);
+	box_prepare(&c->box, v);
+	act(c, v, &sides[0], NULL, ret);
 	if (ret->hung || ret->status != 0)
 		die("%s fails without a kill: status %#x%s\n%s", v->name, (unsigned)ret->status,
-		    ret->hung ? ", hung" : "", log_text(c));
-	clean = remove_and_look(c, &l) == 0 && leak_none(&l);
+		    ret->hung ? ", hung" : "", box_log(&c->box));
+	clean = box_remove(&c->box, &l) == 0 && leak_none(&l);
 	if (!clean) {
-		printf("not ok crash %s%s: not clean without a kill", c->opt.tag, v->name);
-		print_leaks(&l);
-		putchar('\n');
+		char *left = leaks_text(&l);
+
+		printf("not ok crash %s%s: not clean without a kill%s\n", c->opt.tag, v->name, left);
+		free(left);
 	}
-	leak_remove(&c->place);
+	leak_remove(&c->box.place);
 	leak_free(&l);
 	return clean;
-}
-
-/* The i-th of n points spread evenly over total, both ends included. */
-static unsigned long spread(unsigned long i, unsigned long n, unsigned long total)
-{
-	return n < 2 ? total / 2 : i * (total - 1) / (n - 1);
 }
 
 /* The k-th system call of the chosen side, counted through its processes in order of birth. */
@@ -408,13 +211,13 @@ static bool report(const struct crash *c, const struct verb *v, const char *who,
 	return good;
 }
 
-static bool do_side(struct crash *c, const struct verb *v, const struct trace_result *r, bool child)
+static bool do_side(struct crash *c, const struct verb *v, const struct trace_result *r,
+		    const struct side *s)
 {
-	const char *who = child ? "child" : "parent";
 	unsigned long total = 0, n;
 	struct tally t = { 0 };
 
-	for (size_t i = child ? 1 : 0; i < (child ? r->nprocs : 1); i++)
+	for (size_t i = s->child ? 1 : 0; i < (s->child ? r->nprocs : 1); i++)
 		total += r->calls[i];
 	if (total == 0) {
 		printf("# %s starts no process of its own: nothing to kill as child\n", v->name);
@@ -422,41 +225,30 @@ static bool do_side(struct crash *c, const struct verb *v, const struct trace_re
 	}
 	n = c->opt.sample && c->opt.sample < total ? c->opt.sample : total;
 	for (unsigned long i = 0; i < n && !stop_asked; i++) {
-		struct point p = pick(r, child, spread(i, n, total));
+		struct point p = pick(r, s->child, spread(i, n, total));
 
-		try_point(c, v, &p, &t);
+		try_point(c, v, s, &p, &t);
 	}
-	return report(c, v, who, total, &t);
+	return report(c, v, s->name, total, &t);
 }
 
 static bool do_verb(struct crash *c, const struct verb *v)
 {
 	struct trace_result r;
-	bool good;
+	bool good, both = strcmp(c->opt.who, "both") == 0;
 
 	good = count(c, v, &r);
 	if (c->opt.only_proc >= 0) {
 		struct point p = { (size_t)c->opt.only_proc, c->opt.only_at };
 		struct tally t = { 0 };
 
-		try_point(c, v, &p, &t);
+		try_point(c, v, &sides[p.proc ? 1 : 0], &p, &t);
 		return report(c, v, p.proc ? "child" : "parent", r.calls[p.proc], &t);
 	}
-	if (strcmp(c->opt.who, "child") != 0)
-		good = do_side(c, v, &r, false) && good;
-	if (strcmp(c->opt.who, "parent") != 0)
-		good = do_side(c, v, &r, true) && good;
+	for (size_t i = 0; i < sizeof(sides) / sizeof(*sides); i++)
+		if (both ? sides[i].by_default : box_wanted(c->opt.who, sides[i].name))
+			good = do_side(c, v, &r, &sides[i]) && good;
 	return good;
-}
-
-static bool wanted(const char *list, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (const char *at = list; (at = strstr(at, name)); at += len)
-		if ((at == list || at[-1] == ',') && (at[len] == ',' || at[len] == '\0'))
-			return true;
-	return false;
 }
 
 static void options_read(struct crash *c, int argc, char **argv)
@@ -464,7 +256,6 @@ static void options_read(struct crash *c, int argc, char **argv)
 	static const struct option longs[] = {
 		{ "runtime", required_argument, NULL, 'r' },
 		{ "bundle", required_argument, NULL, 'b' },
-		{ "config", required_argument, NULL, 'b' },
 		{ "verbs", required_argument, NULL, 'v' },
 		{ "who", required_argument, NULL, 'w' },
 		{ "sample", required_argument, NULL, 's' },
@@ -483,10 +274,10 @@ static void options_read(struct crash *c, int argc, char **argv)
 	while ((k = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		switch (k) {
 		case 'r':
-			o->runtime = optarg;
+			c->box.runtime = optarg;
 			break;
 		case 'b':
-			o->template = optarg;
+			c->box.template = optarg;
 			break;
 		case 'v':
 			o->verbs = optarg;
@@ -501,7 +292,7 @@ static void options_read(struct crash *c, int argc, char **argv)
 			o->tag = text("%s-", optarg);
 			break;
 		case 'W':
-			names_add(&c->place.temp, optarg);
+			names_add(&c->box.place.temp, optarg);
 			break;
 		case 'R':
 			o->rush = true;
@@ -514,92 +305,29 @@ static void options_read(struct crash *c, int argc, char **argv)
 			die("see the head of crash.c for the options");
 		}
 	}
-	if (!o->runtime || !o->template || optind != argc)
+	if (!c->box.runtime || !c->box.template || optind != argc)
 		die("--runtime and --bundle are needed");
-}
-
-static char *new_dir(const char *work, const char *name)
-{
-	char *path = text("%s/%s", work, name);
-
-	if (mkdir(path, 0700) < 0)
-		die("%s: %s", path, strerror(errno));
-	return path;
-}
-
-/* Makes the directories of this run; the runtime's environment points into them. */
-static void places_make(struct crash *c)
-{
-	const char *tmp = getenv("TMPDIR");
-	char *work = text("%s/crash-XXXXXX", tmp ? tmp : "/tmp"), *path, *pid_dir;
-
-	if (!mkdtemp(work))
-		die("%s: %s", work, strerror(errno));
-	c->place.work = work;
-	c->place.state = new_dir(work, "state");
-	c->bundle = new_dir(work, "bundle");
-	pid_dir = new_dir(work, "pid");
-	c->pidfile = text("%s/pid", pid_dir);
-	path = new_dir(work, "tmp");
-	names_add(&c->place.temp, c->bundle);
-	names_add(&c->place.temp, pid_dir);
-	names_add(&c->place.temp, path);
-	setenv("TMPDIR", path, 1);
-	unsetenv("XDG_RUNTIME_DIR");
-	unsetenv("NOTIFY_SOCKET");
-	unsetenv("LISTEN_FDS");
-	free(path);
-	path = text("%s/config.json", c->opt.template);
-	c->config = file_read(path, NULL);
-	if (!c->config)
-		die("%s: %s", path, strerror(errno));
-	free(path);
-	path = text("%s/config.json", c->bundle);
-	file_write(path, c->config);
-	free(path);
-	path = text("%s/log", work);
-	c->log_fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	if (c->log_fd < 0)
-		die("%s: %s", path, strerror(errno));
-	free(path);
-	free(pid_dir);
-}
-
-static void be_tracer(void)
-{
-	struct sigaction act = { .sa_handler = on_signal };
-	sigset_t chld;
-
-	sigemptyset(&chld);
-	sigaddset(&chld, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &chld, NULL);
-	sigaction(SIGINT, &act, NULL);
-	sigaction(SIGTERM, &act, NULL);
-	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
-		die("subreaper: %s", strerror(errno));
 }
 
 static void tidy_up(void)
 {
-	if (run.id)
-		leak_remove(&run.place);
-	tree_empty(run.place.work);
-	(void)rmdir(run.place.work);
+	box_close(&run.box);
 }
 
 int main(int argc, char **argv)
 {
+	struct sigaction act = { .sa_handler = on_signal };
 	struct crash *c = &run;
 	bool good = true;
 	size_t done = 0;
 
 	options_read(c, argc, argv);
-	be_tracer();
-	places_make(c);
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+	box_open(&c->box);
 	die_cleanup = tidy_up;
-	leak_note_files(&c->place);
-	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs) && !stop_asked; i++) {
-		if (!wanted(c->opt.verbs, verbs[i].name))
+	for (size_t i = 0; i < verbs_n && !stop_asked; i++) {
+		if (!box_wanted(c->opt.verbs, verbs[i].name))
 			continue;
 		good = do_verb(c, &verbs[i]) && good;
 		done++;

@@ -195,7 +195,7 @@ static void cgroup_walk(const char *dir, const char *id, struct names *ret)
 		closedir(d);
 }
 
-static void find_cgroups(const struct place *pl, struct names *ret)
+void leak_cgroups(const struct place *pl, struct names *ret)
 {
 	struct names mounts = { NULL, 0 };
 
@@ -277,7 +277,7 @@ void leak_find(const struct place *p, struct leaks *ret)
 {
 	leak_free(ret);
 	find_processes(p, &ret->kind[LEAK_PROCESS]);
-	find_cgroups(p, &ret->kind[LEAK_CGROUP]);
+	leak_cgroups(p, &ret->kind[LEAK_CGROUP]);
 	find_mounts(p, &ret->kind[LEAK_MOUNT]);
 	find_new(p, p->state, &ret->kind[LEAK_STATE]);
 	for (size_t i = 0; i < p->temp.n; i++)

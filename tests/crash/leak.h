@@ -29,6 +29,8 @@ extern const char *const leak_names[LEAK_KINDS];
 void leak_note_files(struct place *p);
 /* Finds everything that the container p->id has left; ret is filled anew. */
 void leak_find(const struct place *p, struct leaks *ret);
+/* Adds the container's cgroups, parents first. */
+void leak_cgroups(const struct place *p, struct names *ret);
 /* Says whether there is nothing. */
 bool leak_none(const struct leaks *l);
 void leak_free(struct leaks *l);

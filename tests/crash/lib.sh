@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# lib.sh: builds the crash-point harness and its bundles; sourced by check.sh and torture.sh.
+# lib.sh: builds the harnesses and their bundles; sourced by check.sh and torture.sh.
 #
 # crash_work is a directory of this run that is removed at the end. SBXRUN names the runtime under
 # test.
@@ -14,14 +14,25 @@ trap 'rm -rf "$crash_work"' EXIT
 crash_flags="-std=gnu17 -O2 -g -Wall -Wextra -Wshadow -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes
 	-Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wconversion -Wsign-conversion -Wcast-qual"
 
-# Compiles the harness to $crash_work/crash.
+# Compiles the harnesses to $crash_work/crash and $crash_work/fault.
 crash_build() {
-	local cc=${CC:-cc}
+	local cc=${CC:-cc} name
 	printf '#include <sys/syscall.h>\n' | "$cc" -E -dM - |
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{ __NR_\1, "\1" },/p' | sort >"$crash_work/syscall-names.h"
+	for name in crash fault; do
+		# shellcheck disable=SC2086  # a list of flags
+		"$cc" $crash_flags -include sys/syscall.h -I"$crash_work" -o "$crash_work/$name" \
+			"$crash_here/$name.c" "$crash_here"/{box,trace,leak,tool}.c
+	done
+}
+
+# Links the runtime's objects once more, to $crash_work/sbxrun-alloc, with allocations that can be told to fail.
+crash_build_alloc() {
+	local cc=${CC:-cc}
 	# shellcheck disable=SC2086  # a list of flags
-	"$cc" $crash_flags -include sys/syscall.h -I"$crash_work" -o "$crash_work/crash" \
-		"$crash_here/crash.c" "$crash_here/trace.c" "$crash_here/leak.c" "$crash_here/tool.c"
+	"$cc" $crash_flags -fPIE -c -o "$crash_work/alloc.o" "$crash_here/alloc.c"
+	"$cc" -static-pie -o "$crash_work/sbxrun-alloc" "$crash_top"/build/runtime/*/*.o "$crash_work/alloc.o" \
+		-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -lm
 }
 
 # A root of busybox with every mount point there beforehand, so that a file that appears is a
@@ -33,9 +44,11 @@ crash_rootfs() {
 	for name in sh true sleep; do
 		ln -sf busybox "$root/bin/$name"
 	done
+	# shellcheck disable=SC2086  # a list of flags
+	"${CC:-cc}" $crash_flags -static -o "$root/bin/probe" "$crash_here/probe.c"
 }
 
-# crash_bundle DIR [userns|hooks]: a bundle template with most of what a container can have.
+# crash_bundle DIR [userns|hooks|user]: a bundle template with most of what a container can have.
 crash_bundle() {
 	mkdir -p "$1"
 	crash_config >"$1/config.json"
@@ -55,20 +68,28 @@ crash_bundle() {
 			"$1/config.json" >"$1/new"
 		mv "$1/new" "$1/config.json"
 		;;
+	user)
+		# An ordinary user, and a filter that is loaded without no_new_privs.
+		jq '.process.user = {"uid": 1000, "gid": 1000, "additionalGids": [5], "umask": 23}
+			| .process.noNewPrivileges = false | .process.oomScoreAdj = 100
+			| .linux.sysctl = {"kernel.shmmni": "4000"} | .linux.namespaces += [{"type": "cgroup"}]' \
+			"$1/config.json" >"$1/new"
+		mv "$1/new" "$1/config.json"
+		;;
 	esac
 	# jq quotes nothing of ours: the placeholder stands in an array as one string
 	sed -i 's/"@ARGS@"/@ARGS@/' "$1/config.json"
 }
 
 crash_config() {
-	local caps='["CAP_CHOWN", "CAP_KILL", "CAP_SETUID", "CAP_SETGID", "CAP_NET_BIND_SERVICE"]'
+	local caps='["CAP_CHOWN", "CAP_KILL", "CAP_SETUID", "CAP_SETGID", "CAP_NET_BIND_SERVICE", "CAP_MKNOD"]'
 	cat <<-END
 	{
 		"ociVersion": "1.0.2",
 		"process": {
 			"user": {"uid": 0, "gid": 0},
 			"args": ["@ARGS@"],
-			"env": ["PATH=/bin", "TERM=dumb"],
+			"env": ["PATH=/bin", "TERM=dumb", "PROBE_FACTS=@FACTS@"],
 			"cwd": "/",
 			"capabilities": {"bounding": $caps, "effective": $caps, "permitted": $caps},
 			"rlimits": [{"type": "RLIMIT_CORE", "soft": 0, "hard": 0}],
@@ -109,7 +130,7 @@ crash_config() {
 			"seccomp": {
 				"defaultAction": "SCMP_ACT_ALLOW",
 				"architectures": ["SCMP_ARCH_X86_64"],
-				"syscalls": [{"names": ["keyctl", "add_key", "bpf"], "action": "SCMP_ACT_ERRNO"}]
+				"syscalls": [{"names": ["add_key", "bpf"], "action": "SCMP_ACT_ERRNO"}]
 			},
 			"maskedPaths": ["/proc/kcore", "/proc/keys", "/proc/timer_list", "/sys/firmware"],
 			"readonlyPaths": ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"]
@@ -118,18 +139,22 @@ crash_config() {
 	END
 }
 
-# crash_run BUNDLE ARGS…: the harness on the runtime under test. With crash_view=v1 it sees the v1
-# hierarchies only.
-crash_run() {
-	local bundle=$1 rc=0 view=()
+# crash_run BUNDLE ARGS…: the crash-point harness on the runtime under test. With crash_view=v1 it sees the
+# v1 hierarchies only. fault_run: the same with the harness that lets calls fail.
+crash_run() { harness_run crash "$@"; }
+fault_run() { harness_run fault "$@"; }
+
+harness_run() {
+	local harness=$1 bundle=$2 rc=0 view=()
+	shift
 	shift
 	if [ "${crash_view:-}" = v1 ]; then
 		view=(unshare -m --propagation private sh -c 'umount /sys/fs/cgroup/unified && exec "$@"' v1)
 	fi
-	TMPDIR=$crash_work ${view[@]+"${view[@]}"} "$crash_work/crash" --runtime "$crash_runtime" --bundle "$bundle" \
+	TMPDIR=$crash_work ${view[@]+"${view[@]}"} "$crash_work/$harness" --runtime "$crash_runtime" --bundle "$bundle" \
 		--watch "$crash_work/rootfs" "$@" 2>"$crash_work/err" || rc=$?
 	if [ $rc -gt 1 ]; then
-		echo "not ok crash points: $(tr '\n' ' ' <"$crash_work/err")"
+		echo "not ok $harness points: $(tr '\n' ' ' <"$crash_work/err")"
 	else
 		cat "$crash_work/err" >&2
 	fi

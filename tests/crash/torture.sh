@@ -1,21 +1,47 @@
 #!/bin/bash
-# torture.sh: every crash point of every verb, with three kinds of bundle, and the first again with
-# delete coming at once, and in the v1-only view; `make torture` calls it. Takes minutes.
-# --sample N tries N points of each.
+# torture.sh crash|fault [OPTION…]: every point of every verb.
+#
+#	crash	SIGKILL at each system call, with three kinds of bundle, the first again with delete coming at once, with the
+#		caller dying, and in the v1-only view
+#	fault	each system call fails with each of six errnos, with two kinds of bundle, and each allocation of memory
+#
+# Takes minutes (crash) and hours (fault). --sample N tries N points of each verb and side.
 set -eu
 # shellcheck source=tests/crash/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-all=create,start,run,run-detach,kill,delete,delete-force
+all=create,start,run,run-detach,exec,exec-detach,kill,update,pause,resume,delete,delete-force
 rc=0
+
+crash_points() {
+	local kind
+	for kind in plain userns hooks; do
+		crash_bundle "$crash_work/$kind" "$kind"
+		crash_run "$crash_work/$kind" --verbs "$all" --tag "$kind" "$@" || rc=1
+	done
+	crash_run "$crash_work/plain" --verbs "$all" --tag rush --rush "$@" || rc=1
+	crash_run "$crash_work/plain" --verbs "$all" --who tied,pipe --tag caller "$@" || rc=1
+	if mountpoint -q /sys/fs/cgroup/unified; then
+		crash_view=v1 crash_run "$crash_work/plain" --verbs "$all" --tag v1 "$@" || rc=1
+	fi
+}
+
+fault_points() {
+	local kind
+	for kind in plain user; do
+		crash_bundle "$crash_work/$kind" "$kind"
+		fault_run "$crash_work/$kind" --tag "$kind" "$@" || rc=1
+	done
+	crash_build_alloc
+	crash_runtime=$crash_work/sbxrun-alloc fault_run "$crash_work/plain" --allocations --tag memory "$@" || rc=1
+}
+
+kind=${1:-}
+case $kind in
+crash | fault) shift ;;
+*) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" >&2 && exit 2 ;;
+esac
 crash_build
 crash_rootfs
-for kind in plain userns hooks; do
-	crash_bundle "$crash_work/$kind" "$kind"
-	crash_run "$crash_work/$kind" --verbs "$all" --tag "$kind" "$@" || rc=1
-done
-crash_run "$crash_work/plain" --verbs "$all" --tag rush --rush "$@" || rc=1
-if mountpoint -q /sys/fs/cgroup/unified; then
-	crash_view=v1 crash_run "$crash_work/plain" --verbs "$all" --tag v1 "$@" || rc=1
-fi
+"${kind}_points" "$@"
 exit $rc

@@ -1,5 +1,5 @@
 /*
- * trace.c: the ptrace half of the crash-point harness.
+ * trace.c: the ptrace half of the harnesses.
  *
  * PTRACE_SEIZE is used throughout: seized processes can be interrupted and let go at any moment
  * without a stray SIGSTOP. There is no PTRACE_O_EXITKILL, since survivors must live as they would
@@ -13,6 +13,7 @@
 #include "tool.h"
 
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -20,7 +21,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -41,7 +45,9 @@ struct task {
 	pid_t tid;
 	pid_t tgid;
 	size_t proc;
-	bool inside; /* a system call; kept for kernels that can't tell */
+	bool inside;  /* a system call; kept for kernels that can't tell */
+	bool failing; /* the call it is in is the one that fails */
+	bool loading; /* the C library is not ready yet */
 };
 
 struct trace {
@@ -51,6 +57,8 @@ struct trace {
 	size_t ntasks;
 	pid_t leader[TRACE_PROCS];
 	pid_t main;
+	pid_t caller; /* 0: none */
+	bool counting; /* the command has been executed: from here on it is not the harness itself */
 	bool main_done;
 	bool letting_go;
 };
@@ -105,7 +113,7 @@ static struct task *task_add(struct trace *t, pid_t tid)
 	k->tid = tid;
 	k->tgid = tgid_of(tid);
 	k->proc = proc_of(t, k->tgid);
-	k->inside = false;
+	k->inside = k->failing = k->loading = false;
 	return k;
 }
 
@@ -154,21 +162,75 @@ static bool is_entry(struct task *k, long *ret_nr)
 	return k->inside;
 }
 
-/* Counts a system call's entry; true when this is where the victim has to die. */
+/* Counts a system call's entry; true when this is where something has to happen. */
 static bool count_call(struct trace *t, struct task *k)
 {
 	unsigned long n;
 	long nr;
 
-	if (!is_entry(k, &nr))
+	if (!is_entry(k, &nr) || !t->counting)
 		return false;
 	n = ++t->res->calls[k->proc];
+	if (t->res->ncalls < t->spec->max_calls)
+		t->spec->ret_calls[t->res->ncalls++] =
+			(struct trace_call){ k->proc, n, nr, k->loading };
+	/* The last thing that a static program does before main: its relocations become read-only. */
+	if (nr == SYS_mprotect)
+		k->loading = false;
 	if (t->spec->victim < 0 || (size_t)t->spec->victim != k->proc || t->spec->at != n)
 		return false;
 	t->res->nr = nr;
-	t->res->reached = true;
-	return true;
+	/* The numbering may differ a little from run to run, where processes wait for each other. */
+	t->res->reached = !t->spec->fault || trace_can_fail(nr);
+	return t->res->reached;
 }
+
+bool trace_can_fail(long nr)
+{
+	static const long never[] = {
+		SYS_exit,    SYS_exit_group, SYS_rt_sigreturn, SYS_restart_syscall, SYS_getpid,
+		SYS_getppid, SYS_gettid,     SYS_getuid,       SYS_geteuid,	    SYS_getgid,
+		SYS_getegid, SYS_umask,	     SYS_set_tid_address,
+		SYS_brk, /* what it can't do it tells by the old end, not by an errno */
+	};
+
+	for (size_t i = 0; i < sizeof(never) / sizeof(*never); i++)
+		if (never[i] == nr)
+			return false;
+	return nr >= 0;
+}
+
+#ifdef __x86_64__
+/* At a call's entry: nothing is done. */
+static void call_skip(pid_t tid)
+{
+	(void)pt(PTRACE_POKEUSER, tid, offsetof(struct user, regs.orig_rax), (unsigned long)-1L);
+}
+
+/* At a call's exit: what it returns. */
+static void call_return(pid_t tid, long value)
+{
+	(void)pt(PTRACE_POKEUSER, tid, offsetof(struct user, regs.rax), (unsigned long)value);
+}
+#else
+static void call_skip(pid_t tid)
+{
+	int none = -1;
+	struct iovec nr = { &none, sizeof(none) };
+
+	(void)pt(PTRACE_SETREGSET, tid, NT_ARM_SYSTEM_CALL, (uintptr_t)&nr);
+}
+
+static void call_return(pid_t tid, long value)
+{
+	struct user_regs_struct regs;
+	struct iovec all = { &regs, sizeof(regs) };
+
+	(void)pt(PTRACE_GETREGSET, tid, NT_PRSTATUS, (uintptr_t)&all);
+	regs.regs[0] = (unsigned long)value;
+	(void)pt(PTRACE_SETREGSET, tid, NT_PRSTATUS, (uintptr_t)&all);
+}
+#endif
 
 static void begin_letting_go(struct trace *t)
 {
@@ -188,6 +250,37 @@ static void new_child(struct trace *t, pid_t tid)
 	}
 }
 
+/* The moment has come: somebody dies, and all are let go. A call that fails must end first. */
+static void strike(struct trace *t, struct task *k)
+{
+	if (t->spec->fault) {
+		k->failing = true;
+		if (t->res->nr != SYS_close)
+			call_skip(k->tid);
+		(void)pt(PTRACE_SYSCALL, k->tid, 0, 0);
+		return;
+	}
+	if (t->caller) {
+		int status;
+
+		kill(t->caller, SIGKILL);
+		/* Its death is over, and what the kernel sends for it is sent, when it can be reaped. */
+		while (waitpid(t->caller, &status, 0) < 0 && errno == EINTR)
+			;
+		let_go(t, k->tid, 0);
+	} else {
+		kill(k->tgid, SIGKILL);
+	}
+	begin_letting_go(t);
+}
+
+static void finish_fault(struct trace *t, struct task *k)
+{
+	call_return(k->tid, -(long)t->spec->fault);
+	let_go(t, k->tid, 0);
+	begin_letting_go(t);
+}
+
 /* A traced thread has stopped: look at why, then resume it, let it go, or kill its process. */
 static void on_stop(struct trace *t, pid_t tid, int status)
 {
@@ -202,15 +295,20 @@ static void on_stop(struct trace *t, pid_t tid, int status)
 		let_go(t, tid, is_signal ? sig : 0);
 		return;
 	}
-	if (event == PTRACE_EVENT_EXEC)
-		k->inside = true;
+	if (event == PTRACE_EVENT_EXEC) {
+		k->inside = k->loading = true;
+		t->counting = t->counting || tid == t->main;
+	}
 	if (event == PTRACE_EVENT_EXEC && tid != t->main && is_payload(t, tid)) {
 		let_go(t, tid, 0);
 		return;
 	}
+	if (event == 0 && sig == (SIGTRAP | 0x80) && k->failing) {
+		finish_fault(t, k);
+		return;
+	}
 	if (event == 0 && sig == (SIGTRAP | 0x80) && count_call(t, k)) {
-		kill(k->tgid, SIGKILL);
-		begin_letting_go(t);
+		strike(t, k);
 		return;
 	}
 	if (event == PTRACE_EVENT_STOP && sig != SIGTRAP)
@@ -258,18 +356,13 @@ bool reap_one(int ms)
 	return wait_ended(&status, ms) > 0;
 }
 
-/* Starts argv; with a go pipe the child waits for a byte first. */
-static pid_t spawn(char *const *argv, int log_fd, int go_fd)
+/* Becomes argv; with a go pipe it waits for a byte first. */
+__attribute__((noreturn)) static void become(char *const *argv, int log_fd, int go_fd)
 {
-	pid_t pid = fork();
 	sigset_t none;
 	int null_fd;
 	char c;
 
-	if (pid < 0)
-		die("fork: %s", strerror(errno));
-	if (pid > 0)
-		return pid;
 	if (go_fd >= 0 && read(go_fd, &c, 1) != 1)
 		_exit(125);
 	null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -280,6 +373,57 @@ static pid_t spawn(char *const *argv, int log_fd, int go_fd)
 	execvp(argv[0], argv);
 	dprintf(2, "%s: %s\n", argv[0], strerror(errno));
 	_exit(127);
+}
+
+static pid_t spawn(char *const *argv, int log_fd, int go_fd)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		die("fork: %s", strerror(errno));
+	if (pid == 0)
+		become(argv, log_fd, go_fd);
+	return pid;
+}
+
+/* The caller's own life: it starts the command, says its pid, and stays as long as it. */
+__attribute__((noreturn)) static void be_caller(const struct trace_spec *spec, int go_fd, int say_fd)
+{
+	int out[2], status;
+	pid_t pid;
+
+	if (pipe2(out, O_CLOEXEC) < 0 || (pid = fork()) < 0)
+		_exit(125);
+	if (pid == 0) {
+		/* Only the caller itself reads what the command says. */
+		close(out[0]);
+		if (spec->caller == CALLER_TIED && prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+			_exit(125);
+		become(spec->argv, out[1], go_fd);
+	}
+	close(out[1]);
+	if (write(say_fd, &pid, sizeof(pid)) != sizeof(pid))
+		_exit(125);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	_exit(0);
+}
+
+/* Starts the command through a caller; its pid. */
+static pid_t spawn_called(struct trace *t, int go_fd)
+{
+	int say[2];
+	pid_t pid;
+
+	if (pipe2(say, O_CLOEXEC) < 0 || (t->caller = fork()) < 0)
+		die("pipe or fork: %s", strerror(errno));
+	if (t->caller == 0)
+		be_caller(t->spec, go_fd, say[1]);
+	close(say[1]);
+	if (read(say[0], &pid, sizeof(pid)) != sizeof(pid))
+		die("the caller could not start the command");
+	close(say[0]);
+	return pid;
 }
 
 int plain_run(char *const *argv, int log_fd, int limit_ms)
@@ -391,7 +535,7 @@ void trace_run(const struct trace_spec *spec, struct trace_result *ret)
 	memset(ret, 0, sizeof(*ret));
 	t->spec = spec;
 	t->res = ret;
-	t->main = spawn(spec->argv, spec->log_fd, go[0]);
+	t->main = spec->caller ? spawn_called(t, go[0]) : spawn(spec->argv, spec->log_fd, go[0]);
 	if (pt(PTRACE_SEIZE, t->main, 0, OPTIONS) < 0)
 		die("ptrace: %s", strerror(errno));
 	(void)task_add(t, t->main);

@@ -1,0 +1,89 @@
+/*
+ * box.h: the container under test: the table of verbs, and how a container comes into the state that a
+ * verb needs. Both harnesses (crash.c, fault.c) work with it.
+ */
+#ifndef CRASH_BOX_H
+#define CRASH_BOX_H
+
+#include "leak.h"
+#include "trace.h"
+
+enum {
+	TRACE_MS = 30000,
+	VERB_MS = 30000,
+	SETTLE_MS = 3000,
+	BOX_ARGS = 12,
+};
+
+/* What must exist before the verb. */
+enum need { NEED_NOTHING, NEED_CREATED, NEED_RUNNING, NEED_PAUSED, NEED_STOPPED };
+
+/* What the verb brings to execve. */
+enum starts { STARTS_NOTHING, STARTS_CONTAINER, STARTS_EXTRA };
+
+struct verb {
+	const char *name;
+	enum need need;
+	enum starts starts;
+	bool lasting;  /* the container's program sleeps; else it ends at once */
+	bool init_too; /* the container's init is the child */
+	const char *argv[BOX_ARGS];
+};
+
+extern const struct verb verbs[];
+extern const size_t verbs_n;
+
+/* The command lines that need no row of their own. */
+extern const char *const box_create[BOX_ARGS], *const box_start[BOX_ARGS],
+	*const box_delete[BOX_ARGS], *const box_state[BOX_ARGS];
+
+struct box {
+	const char *runtime;
+	const char *template; /* its config.json holds @ID@, @ARGS@ and, if it likes, @FACTS@ */
+	const char *facts;    /* text for @FACTS@ */
+	bool probe;	      /* what a verb starts is /bin/probe instead of sleep or true */
+	struct place place;
+	char *bundle;
+	char *pidfile;
+	char *config; /* the template's text */
+	int log_fd;
+	unsigned serial;
+	char *id;
+};
+
+/* Says whether name stands in a list that is separated by commas. */
+bool box_wanted(const char *list, const char *name);
+/* The name of a system call. */
+const char *syscall_name(long nr);
+
+/* Makes the directories of this run (runtime and template are set); the runtime's environment points
+ * into them. The caller becomes the subreaper and the tracer. */
+void box_open(struct box *b);
+/* Removes everything that is left of the last container, and the directories. */
+void box_close(struct box *b);
+
+/* Makes a new id and bundle, and the container in the state that the verb needs. */
+void box_prepare(struct box *b, const struct verb *v);
+/* The runtime's command line; command_free() ends it. */
+char **box_command(const struct box *b, const char *const *args);
+void command_free(char **v);
+/* argv[0] of what the verb starts. */
+const char *box_program(const struct box *b, const struct verb *v);
+/* The container's init, from the pid file. */
+pid_t box_init_pid(const struct box *b);
+/* Runs a command line to its end, untraced; the wait status, -1 when it took too long. */
+int box_run(const struct box *b, const char *const *args);
+
+/* What the runtime and the programs have written since the last box_log_clear(). */
+char *box_log(const struct box *b);
+void box_log_clear(const struct box *b);
+
+/* delete --force, then everything that is still there after a moment. */
+int box_remove(struct box *b, struct leaks *ret);
+/* What is left, in words that begin with "; "; empty when nothing is. The caller frees it. */
+char *leaks_text(const struct leaks *l);
+
+/* The i-th of n points spread evenly over total, both ends included. */
+unsigned long spread(unsigned long i, unsigned long n, unsigned long total);
+
+#endif
