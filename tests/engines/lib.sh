@@ -14,10 +14,17 @@
 # shellcheck source-path=SCRIPTDIR source=../lib/dockerd.sh
 . "$TESTS_DIR/lib/dockerd.sh"
 
+# podman, as root or as the ordinary user $ROOTLESS that engines/inside has made.
+PODMAN=(podman)
+if [ -n "${ROOTLESS:-}" ]; then
+	PODMAN=(setpriv --reuid 4242 --regid 4242 --clear-groups -- env -u DBUS_SESSION_BUS_ADDRESS
+		HOME="/var/$ROOTLESS" XDG_RUNTIME_DIR="/run/$ROOTLESS" TMPDIR="/var/$ROOTLESS" podman)
+fi
+
 e() {
 	case $ENGINE in
 	docker) timeout -k 2 30 docker "$@" ;;
-	podman) timeout -k 2 30 podman --runtime "$RT" "$@" ;;
+	podman) timeout -k 2 30 "${PODMAN[@]}" --runtime "$RT" "$@" ;;
 	esac
 }
 
@@ -121,6 +128,7 @@ engine_up() {
 delete_containers() {
 	local names
 	[ -e "$T/named" ] || return 0
+	[ ! -e "$T/pod" ] || e pod rm -i -f -t 0 "$P-pod"
 	mapfile -t names < <(e ps -a --filter "name=$P" --format '{{.Names}}')
 	[ "${#names[@]}" = 0 ] || e rm -f "${names[@]}"
 }

@@ -145,7 +145,7 @@ tty_run() {
 
 tty_exec() {
 	idle a
-	on_terminal --size 30x90 "$ENGINE" "${PTY_GLOBAL[@]}" exec -it "$C" sh <<-'END'
+	on_terminal --size 30x90 "${PTY_ENGINE[@]}" exec -it "$C" sh <<-'END'
 		expect #
 		send test -t 0 && tty
 		expect /dev/pts/\d
@@ -170,7 +170,7 @@ tty_resize() {
 
 tty_exec_resize() {
 	idle a
-	on_terminal "$ENGINE" "${PTY_GLOBAL[@]}" exec -it "$C" sh <<-'END'
+	on_terminal "${PTY_ENGINE[@]}" exec -it "$C" sh <<-'END'
 		expect #
 		send until [ "$(stty size)" = "24 80" ]; do sleep 0.1; done; echo si''zed
 		expect sized
@@ -394,7 +394,7 @@ sysctl() {
 # ---- files ----
 
 bind_rw() {
-	mkdir "$T/data"
+	mkdir -m 777 "$T/data"
 	box -v "$T/data:/data" "$IMAGE" sh -c 'echo mine >/data/file'
 	rc_is 0
 	file_has "$T/data/file" mine
@@ -437,8 +437,9 @@ copy_in_and_out() {
 	echo here >"$T/file"
 	e cp "$T/file" "$C:/tmp/there"
 	is "$(e exec "$C" cat /tmp/there)" here
-	e cp "$C:/tmp/there" "$T/back"
-	file_has "$T/back" here
+	mkdir -m 777 "$T/data"
+	e cp "$C:/tmp/there" "$T/data/back"
+	file_has "$T/data/back" here
 }
 
 commit_and_diff() {
@@ -475,6 +476,50 @@ pid_of_a_container() {
 	idle a
 	box --pid "container:$C" "$IMAGE" readlink /proc/self/ns/pid
 	is "$out" "$(readlink "/proc/$(pid_in_host)/ns/pid")"
+}
+
+# Whether there are so many processes of the next test.
+_are_asleep() {
+	[ "$(pgrep -cf '^sleep 7777$')" = "$1" ]
+}
+
+# Where no cgroup tells which processes are the container's.
+kill_with_pid_host_and_without_cgroups() {
+	sh_up a 'sleep 7777 & sleep 7777 & wait' --pid host
+	wait_until 10 _are_asleep 2
+	e kill "$C"
+	wait_until 10 get_is '{{.State.Status}}' exited
+	wait_until 10 _are_asleep 0
+}
+
+userns_keep_id() {
+	box --userns keep-id "$IMAGE" sh -c 'id -u; id -g; cat /proc/self/uid_map'
+	rc_is 0
+	like "$out" $'^4242\n4242\n'
+}
+
+pod_shares_its_namespaces() {
+	local ns
+	: >"$T/named"
+	: >"$T/pod"
+	e pod create --name "$P-pod" --infra-image "$IMAGE" --infra-command 'sleep 1000' --network none
+	e run -d --pod "$P-pod" --name "$P-a" "$IMAGE" sleep 1000
+	e run -d --pod "$P-pod" --name "$P-b" "$IMAGE" sleep 1000
+	for ns in net ipc uts; do
+		is "$(e exec "$P-a" readlink "/proc/self/ns/$ns")" "$(e exec "$P-b" readlink "/proc/self/ns/$ns")"
+	done
+	isnt "$(e exec "$P-a" readlink /proc/self/ns/mnt)" "$(e exec "$P-b" readlink /proc/self/ns/mnt)"
+	e pod rm -f -t 0 "$P-pod"
+	is "$(e ps -aq --filter "name=$P")" ''
+}
+
+build() {
+	mkdir -m 755 "$T/build"
+	printf 'FROM %s\nRUN echo built >/built; id -u >>/built\n' "$IMAGE" >"$T/build/Dockerfile"
+	e build --isolation oci --network none -q -t "localhost/$P" "$T/build"
+	box "localhost/$P" cat /built
+	e rmi "localhost/$P"
+	is "$out" $'built\n0'
 }
 
 kill_with_pid_host() {
@@ -602,10 +647,18 @@ nothing_is_left() {
 # podman 4.3 has no update --pids-limit, and nothing to do with containerd. docker has no containers without cgroups, nor has runc.
 [ "$ENGINE" = docker ] || unset -f update_pids containerd_takes_its_config
 [ "$ENGINE $RT" = 'podman sbxrun' ] || unset -f without_cgroups
+if [ -z "${ROOTLESS:-}" ]; then
+	unset -f kill_with_pid_host_and_without_cgroups userns_keep_id pod_shares_its_namespaces build
+else
+	[ "$VIEW" = v2 ] || unset -f pause_unpause remove_while_paused limits limits_seen_inside update_memory update_cpus \
+		oom_is_reported kill_with_pid_host stats # need cgroups, which an ordinary user has on v2 alone
+	unset -f device_denied # makes nodes
+	[ -d /dev/mqueue ] || unset -f ipc_and_uts_host # podman binds the host's
+fi
 
-PTY_GLOBAL=()
-[ "$ENGINE" != podman ] || PTY_GLOBAL=(--runtime "$RT")
-PTY_RUN=("$ENGINE" "${PTY_GLOBAL[@]}" run --rm --network none)
+PTY_ENGINE=(docker)
+[ "$ENGINE" != podman ] || PTY_ENGINE=("${PODMAN[@]}" --runtime "$RT")
+PTY_RUN=("${PTY_ENGINE[@]}" run --rm --network none)
 [ "$ENGINE" != docker ] || PTY_RUN+=(--runtime "$RT")
 make_template
 if ! engine_up; then
