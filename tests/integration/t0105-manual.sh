@@ -202,7 +202,8 @@ _run_example() {
 	err=''
 }
 
-every_example_works() {
+# _examples_work PAGE…: each of them, in a directory of its own.
+_examples_work() {
 	local page code
 	needs python3
 	mkdir bin
@@ -210,7 +211,7 @@ every_example_works() {
 	printf '#!/bin/sh\nexec "%s" --root "%s" "$@"\n' "$SBXRUN" "$T/state" >bin/sbxrun
 	chmod +x bin/sbxrun
 	PATH=$T/bin:$PATH
-	for page in "$MAN"/*.8.md; do
+	for page; do
 		page=${page##*/}
 		page=${page%.8.md}
 		_examples "$page"
@@ -227,6 +228,14 @@ every_example_works() {
 			sbx delete -f "$ID"
 		done
 	done
+}
+
+the_examples_of_the_overview_and_of_create_to_features_work() {
+	_examples_work "$MAN"/sbxrun.8.md "$MAN"/sbxrun-[a-f]*.8.md
+}
+
+the_examples_of_the_other_pages_work() {
+	_examples_work "$MAN"/sbxrun-[g-z]*.8.md
 }
 
 run_tests
