@@ -301,6 +301,9 @@ int store_read(const struct store *s, struct arena *a, struct record *ret, bool 
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, ERR_CONFIG, "the record of container \"%s\" is not a regular file", s->id);
 	text = fd_read_all(fd, RECORD_MAX, a, &len);
+	if (!text && errno == EFBIG)
+		return err_set(e, ERR_CONFIG, "the record of container \"%s\" is larger than %d bytes", s->id,
+			       RECORD_MAX);
 	if (!text)
 		return err_sys(e, "read the record of container \"%s\"", s->id);
 	if (json_read(RECORD, text, len, &record_table, &json_default_limits, &r, a, e) < 0)

@@ -401,7 +401,16 @@ PROCESS = {'args': ['/bin/true'], 'cwd': '/', 'env': ['A=b'], 'user': {'uid': 0,
            'capabilities': {'bounding': ['CAP_KILL']}, 'rlimits': [{'type': 'RLIMIT_CORE', 'hard': 0, 'soft': 0}], 'oomScoreAdj': 0}
 RESOURCES = {'memory': {'limit': -1}, 'cpu': {'shares': 1024, 'cpus': '0'}, 'pids': {'limit': 10}, 'unified': {'pids.max': '5'},
              'devices': [{'allow': True, 'access': 'r'}]}
-RECORD_KEYS = ['version', 'id', 'ociVersion', 'bundle', 'rootfs', 'created', 'bootId']
+# A record of another boot: what it names is never touched.
+RECORD = {'version': 1, 'id': 'x', 'ociVersion': '1.0.2', 'bundle': '/nonexistent', 'rootfs': '/nonexistent/rootfs', 'created': '2020-01-01T00:00:00Z',
+          'bootId': '00000000-0000-0000-0000-000000000000', 'owner': 0, 'pid': 2**22 - 1, 'pidStart': 1, 'committed': True, 'hasProcess': True, 'ownPidNs': True,
+          'cgroups': [{'mount': '/nonexistent', 'path': '/x', 'made': '/x'}], 'hooks': {'poststop': [{'path': '/nonexistent/hook'}]}, 'annotations': {'a': 'b'}}
+RECORD_REQUIRED = ['version', 'id', 'ociVersion', 'bundle', 'rootfs', 'created', 'bootId']
+# What the caller's environment says changes nothing that is not written in the manual.
+ENVIRONMENTS = [{}, {'LISTEN_FDS': 'x', 'LISTEN_PID': '1'}, {'LISTEN_FDS': '-1'}, {'LISTEN_FDS': '4294967296', 'LISTEN_PID': '0'}, {'LISTEN_FDS': '3', 'LISTEN_PID': ''},
+                {'XDG_RUNTIME_DIR': ''}, {'XDG_RUNTIME_DIR': 'relative'}, {'PATH': ''}, {'TMPDIR': '/nonexistent'},
+                {'HOME': '/nonexistent'}, {'LD_PRELOAD': '/nonexistent/x.so'}, {'LANG': '\udcff\udcfe'}, {'BIG': 'x' * 100000}, {'MALLOC_CHECK_': '3'},
+                {'GLIBC_TUNABLES': 'glibc.malloc.check=3'}, dict(('V%d' % i, 'x') for i in range(5000))]
 IDS = ['', '.', '..', '...x/', '/', 'a/b', '../x', '/etc', 'a b', 'a\nb', 'a\tb', '\u00e4', 'a:b', 'a*', 'a\\b', 'x' * 1025, 'x' * 4096, 'a\x7f', '$(x)', '%s%n', 'a;b', "a'b", '\x1b[31m', '\xff', '@', '~']
 ARGV = [([], 'Commands'), (['--bogus'], 'bogus'), (['bogus'], 'bogus'), (['create'], 'usage'), (['create', 'a', 'b'], 'usage'), (['create', '--bundle'], 'bundle'), (['--root'], 'root'),
         (['--log-format', 'x', 'list'], 'log-format'), (['--log-level', 'x', 'list'], 'log-level'), (['--rootless=maybe', 'list'], 'rootless'), (['--systemd-cgroup', 'list'], 'cgroupfs'),
@@ -430,6 +439,18 @@ def all_cases(cgroups_path):
     for name, text in {'empty': b'', 'null': b'null', 'array': b'[]', 'cut': b'{"memory": {', 'deep': b'[' * 10**5, 'trailing': b'{} x'}.items():
         for kind in ['process', 'resources']:
             yield '%s-%s' % (kind, name), kind, text, ''
+    yield 'record', 'record', json.dumps(RECORD).encode(), 'accept'
+    yield from wrong_types('record', RECORD)
+    yield from broken_bytes('record', RECORD, ('bundle',))
+    for key in RECORD_REQUIRED:
+        yield 'record-no-' + key, 'record', json.dumps(put(RECORD, (key,), DROP)).encode(), key
+    for name, text in {'empty': b'', 'null': b'null', 'array': b'[]', 'cut': b'{"version": 1', 'zeros': b'\0' * 512, 'newer': json.dumps(dict(RECORD, version=U32 - 1)).encode(),
+                       'large': b'"' + b'x' * (17 << 20) + b'"', 'deep': b'[' * 10**5}.items():
+        yield 'record-' + name, 'record', text, ''
+    # The guard against a loop of restarts is ours: a caller that sets it gets no container without protection.
+    yield 'environment-guard', 'environment', {'_SBXRUN_PROTECTED': '1'}, 'protected copy'
+    for i, environment in enumerate(ENVIRONMENTS):
+        yield 'environment-%d' % i, 'environment', environment, 'accept'
     for name in IDS:
         yield 'id-%r' % name[:20], 'id', name, 'id'
     for args, expect in ARGV:
