@@ -49,6 +49,7 @@ untouched() {
 
 holds() {
 	local said
+	[ -e "$1" ] || escaped "$1 is gone${3:+ ($3)}"
 	slurp said "$1"
 	[ "$said" = "$2" ] || escaped "$1 says '${said:0:100}', not '$2'${3:+ ($3)}"
 }
