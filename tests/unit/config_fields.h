@@ -22,7 +22,7 @@ static const char config_table_head[] =
 	"`tests/` and a name in it.\n"
 	"\n"
 	"Not tested for want of a machine: Intel RDT (rules and files, but no container in a class), RDMA devices, the v1\n"
-	"controllers `net_cls` and `net_prio`, real-time groups. AppArmor and SELinux are those of User-mode Linux, SELinux with\n"
+	"controller `net_prio`, real-time groups. AppArmor and SELinux are those of User-mode Linux, SELinux with\n"
 	"a policy that forbids nothing.\n";
 
 /* clang-format off */
@@ -121,7 +121,7 @@ static const struct config_field config_fields[] = {
 	{"linux.resources.blockIO.throttleReadIOPSDevice", "yes", "no such device", "t0810 throttles_are_written"},
 	{"linux.resources.blockIO.throttleWriteIOPSDevice", "yes", "no such device", "t0810 throttles_are_written"},
 	{"linux.resources.hugepageLimits", "yes: of reservations where the kernel counts them, and of use", "not a page size, or there twice; a size that the kernel lacks", "t0810 huge_pages_are_limited_or_refused; test_cgroup_plan hugepages_also_where_only_the_unified_tree_has_them"},
-	{"linux.resources.network", "v1 with net_cls and net_prio", "on v2; a host without; not the name of an interface", "test_cgroup_plan network_is_of_v1; t0810 what_the_host_lacks_is_an_error_that_names_the_field"},
+	{"linux.resources.network", "v1 with net_cls and net_prio", "on v2; a host without; not the name of an interface", "t0810 network_classes_and_priorities_are_for_cgroup_v1; test_cgroup_plan network_is_of_v1"},
 	{"linux.resources.rdma", "where the kernel has the controller", "neither of the two is given; a host without", "test_cgroup_plan rdma; t0810 what_the_host_lacks_is_an_error_that_names_the_field"},
 	{"linux.resources.unified", "on v2, line by line; controllers are switched on", "not a name of a file; a file by which processes are moved, frozen or killed; a controller that is not there", "t0810 unified_files_are_written_verbatim; test_cgroup_plan unified_refuses_what_is_no_limit"},
 

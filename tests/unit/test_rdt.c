@@ -12,6 +12,7 @@
 #include "cgroup/rdt.h"
 #include "life/stats.h"
 #include "plan/rdt.h"
+#include "state/record.h"
 #include "unit.h"
 
 #define S(text) ((char[]){text})
@@ -241,6 +242,26 @@ TEST(schemata_are_replaced_and_the_old_ones_told)
 	CHECK(rdt_set_schemata(&p.group, "L3:0=1\n", &arena, &old, &e) == 0);
 	CHECK_STR(old, "L3:0=f\n");
 	CHECK_STR(get("gold/schemata"), "L3:0=1\n");
+}
+
+TEST(the_record_remembers_the_class)
+{
+	struct record r = {.version = 1, .id = S("box"), .oci_version = S("1.0.0"), .bundle = S("/b"),
+			   .rootfs = S("/b/r"), .created = S("now"), .boot_id = S("boot"),
+			   .rdt = plan_of((struct oci_intel_rdt){.enable_monitoring = true}).group};
+	struct buf b = buf_new(&arena, 1 << 16), without = buf_new(&arena, 1 << 16);
+	struct record back = {0};
+	struct error e = {0};
+
+	json_write(&b, &record_table, &r, 0);
+	CHECK(json_read("record", b.data, b.len, &record_table, &json_default_limits, &back, &arena,
+			&e) == 0);
+	CHECK(back.rdt.set && back.rdt.ours && !back.rdt.made);
+	CHECK_STR(back.rdt.class, at("box"));
+	CHECK_STR(back.rdt.monitor, at("box/mon_groups/box"));
+	r.rdt.set = false;
+	json_write(&without, &record_table, &r, 0);
+	CHECK(!strstr(without.data, "intelRdt"));
 }
 
 TEST(statistics_have_the_known_form)
