@@ -6,7 +6,7 @@
 
 # Cgroup paths climb no higher than the hierarchy's root, and delete nothing that is not theirs.
 cgroup_paths_stay_below_their_root() {
-	local dir path
+	local dir path left=''
 	dir=${CGROUP_MOUNTS[pids]:-${CGROUP_MOUNTS[unified]}}
 	mkdir "$dir/$P" "$dir/$P/$P-canary"
 	mkdir canary
@@ -18,7 +18,12 @@ cgroup_paths_stay_below_their_root() {
 		[ -d "$dir/$P/$P-canary" ] || escaped "$path removed a cgroup"
 	done
 	rmdir "$dir/$P/$P-canary"
-	# What a runtime made of the paths has the test's prefix in it, and is the framework's to find.
+	for dir in "${CGROUP_MOUNTS[@]}"; do
+		# Its parents don't have our prefix, and the framework would not find them.
+		[ ! -d "$dir$T" ] || left=$dir$T
+		(cd "$dir" && rmdir -p "${T#/}/canary" 2>/dev/null) || :
+	done
+	[ -z "$left" ] || fail "$left is left"
 }
 
 run_tests
