@@ -396,8 +396,8 @@ static const char *skip_reason(const struct cgroup_host *host, bool rootless)
 }
 
 /*
- * A container without cgroups. The machine's root can mend what is amiss, and gets an error for limits
- * that can't be had; an ordinary user gets his container without them, and a warning.
+ * A container without cgroups. Who asked for that, and the machine's root, who can mend what is amiss, get
+ * an error for limits that can't be had; an ordinary user gets his container without them, and a warning.
  */
 static int plan_skipped(struct cgroup_build *b, const struct oci_config *c, bool rootless)
 {
@@ -405,7 +405,7 @@ static int plan_skipped(struct cgroup_build *b, const struct oci_config *c, bool
 
 	if (!*asked)
 		return 0;
-	if (!rootless)
+	if (!rootless || b->host->mode == CGROUP_DISABLED)
 		return err_set(b->e, ERR_HOST, "%s: no cgroups here: %s", asked,
 			       b->p->skipped_reason);
 	cgroup_build_note(b, arena_printf(b->a, "%s: without effect, for there are no cgroups: %s", asked,
