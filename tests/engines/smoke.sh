@@ -486,10 +486,10 @@ _are_asleep() {
 # Where no cgroup tells which processes are the container's.
 kill_with_pid_host_and_without_cgroups() {
 	sh_up a 'sleep 7777 & sleep 7777 & wait' --pid host
-	wait_until 10 _are_asleep 2
+	wait_until 20 _are_asleep 2
 	e kill "$C"
 	wait_until 10 get_is '{{.State.Status}}' exited
-	wait_until 10 _are_asleep 0
+	wait_until 20 _are_asleep 0
 }
 
 userns_keep_id() {
@@ -499,16 +499,16 @@ userns_keep_id() {
 }
 
 pod_shares_its_namespaces() {
-	local ns
+	local one other code='for ns in net ipc uts mnt; do readlink /proc/self/ns/$ns; done'
 	: >"$T/named"
 	: >"$T/pod"
 	e pod create --name "$P-pod" --infra-image "$IMAGE" --infra-command 'sleep 1000' --network none
 	e run -d --pod "$P-pod" --name "$P-a" "$IMAGE" sleep 1000
 	e run -d --pod "$P-pod" --name "$P-b" "$IMAGE" sleep 1000
-	for ns in net ipc uts; do
-		is "$(e exec "$P-a" readlink "/proc/self/ns/$ns")" "$(e exec "$P-b" readlink "/proc/self/ns/$ns")"
-	done
-	isnt "$(e exec "$P-a" readlink /proc/self/ns/mnt)" "$(e exec "$P-b" readlink /proc/self/ns/mnt)"
+	one=$(e exec "$P-a" sh -c "$code")
+	other=$(e exec "$P-b" sh -c "$code")
+	is "${one%$'\n'*}" "${other%$'\n'*}"
+	isnt "${one##*$'\n'}" "${other##*$'\n'}"
 	e pod rm -f -t 0 "$P-pod"
 	is "$(e ps -aq --filter "name=$P")" ''
 }
