@@ -34,4 +34,6 @@ void fuzz_one(char *text, size_t len, struct arena *a)
 	/* An attribute can't be asked for and refused at once. */
 	DEMAND(!(plan.set_all & plan.clear_all & ~(uint64_t)0x70));
 	DEMAND(plan.n_params <= m.options.n + 2);
+	plan_mount_label(&plan, "label", a);
+	DEMAND(plan.n_params <= m.options.n + 3);
 }

@@ -4,9 +4,18 @@ fuzz_here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 fuzz_top=${fuzz_here%/tests/fuzz}
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 
-# Prints the seeds of target $1, a directory a line; $2 is where they may be made.
+# Prints the seeds of target $1, a directory a line; $2 is where they may be made. A file of lines holds a seed in each.
 fuzz_seeds() {
+	local line n=0
 	echo "$fuzz_here/seeds/$1"
+	if [ -f "$fuzz_here/seeds/$1.lines" ]; then
+		mkdir -p "$2.lines/$1"
+		while read -r line; do
+			n=$((n + 1))
+			echo "$line" >"$2.lines/$1/$n"
+		done <"$fuzz_here/seeds/$1.lines"
+		echo "$2.lines/$1"
+	fi
 	[ "$1" != config ] || { fuzz_config_seeds "$2" && echo "$2"; }
 }
 
