@@ -187,7 +187,7 @@ static int create_await_birth(int sock, struct created *c, struct error *e)
 	if (pidfd < 0)
 		return -1;
 	if (pid < 0)
-		return err_set(e, ERR_SYSTEM, "init died as soon as it was born");
+		return err_sys(e, "find the pid of init");
 	while (waitpid(c->pid, &status, __WALL) < 0 && errno == EINTR)
 		;
 	fd_close(&c->pidfd);
@@ -202,7 +202,7 @@ static int create_attend(const struct plan *p, const struct create_options *o, s
 			 struct error *e)
 {
 	struct error rest;
-	int kind;
+	int kind, got;
 
 	if (in->parent_acts) {
 		/* Interfaces first: hooks may want to set them up further. */
@@ -225,7 +225,10 @@ static int create_attend(const struct plan *p, const struct create_options *o, s
 	if (stage_say(sock, STAGE_COMMITTED, e) < 0)
 		return -1;
 	/* Until init has cut the tie to this process, it would die with it. */
-	if (msg_recv(sock, &kind, &rest, NULL) != 0)
+	got = msg_recv(sock, &kind, &rest, NULL);
+	if (got < 0)
+		return err_sys(e, "wait for init to be on its own");
+	if (got > 0)
 		return err_set(e, ERR_SYSTEM, "init failed after it was ready: %s", rest.text);
 	/* Last: it must not name a process that is gone. */
 	return o->pid_file ? life_write_pid_file(o->pid_file, c->pid, a, e) : 0;

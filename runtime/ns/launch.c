@@ -114,7 +114,13 @@ static pid_t launch_attend(const struct launch *l, pid_t launcher, int sock, int
 		return launcher;
 	*ret_pidfd = pidfd;
 	pid = proc_pid_of(pidfd);
-	return pid > 0 ? pid : err_set(e, ERR_SYSTEM, "the container's process died at once");
+	if (pid > 0)
+		return pid;
+	err_sys(e, "find the pid of the container's process");
+	/* What can't be named to anybody must not run. */
+	pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+	waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0}, WEXITED | __WALL);
+	return -1;
 }
 
 pid_t launch(const struct launch *l, int *ret_pidfd, struct error *e)

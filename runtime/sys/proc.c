@@ -112,6 +112,7 @@ pid_t proc_pid_of(int pidfd)
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
 	if (fd_read_at(AT_FDCWD, path, text, sizeof(text)) < 0)
 		return -1;
+	errno = ESRCH;
 	at = strstr(text, "\nPid:");
 	if (!at)
 		return -1;

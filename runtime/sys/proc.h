@@ -31,7 +31,7 @@ int proc_stat_read(pid_t pid, struct proc_stat *ret);
 /* The same of its text. Trust: the command's name in it is anything. -1 with EINVAL. */
 int proc_stat_parse(const char *text, struct proc_stat *ret);
 
-/* The number of the process that a pidfd refers to, as seen here; -1: it is gone. */
+/* The number of the process that a pidfd refers to, as seen here; -1 with errno (ESRCH: it is gone). */
 pid_t proc_pid_of(int pidfd);
 
 /* The kernel's boot id (36 characters and a NUL). */

@@ -52,11 +52,11 @@ if grep -q 'User Mode Linux' /proc/cpuinfo; then
 	crash_run "$crash_work/plain" --sample "${CRASH_SAMPLE:-4}" "$@"
 	exit
 fi
-points=${CRASH_SAMPLE:-30}
+points=${CRASH_SAMPLE:-20}
 crash_run "$crash_work/plain" --sample "$points" "$@" || rc=1
-crash_run "$crash_work/plain" --verbs exec,exec-detach,kill,update,pause,resume --sample $((points / 3 + 1)) "$@" || rc=1
+crash_run "$crash_work/plain" --verbs exec,kill,update,pause,resume --sample $((points / 3 + 1)) "$@" || rc=1
 crash_run "$crash_work/plain" --verbs create,run,exec --who tied,pipe --sample $((points / 3 + 1)) "$@" || rc=1
-faults=${FAULT_SAMPLE:-8}
+faults=${FAULT_SAMPLE:-5}
 crash_bundle "$crash_work/user" user
 fault_run "$crash_work/plain" --sample "$faults" --brief || rc=1
 fault_run "$crash_work/user" --sample "$faults" --brief --tag user --verbs run,exec || rc=1
