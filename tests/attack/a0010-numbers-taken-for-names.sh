@@ -63,7 +63,7 @@ a_passwd_that_is_no_file_does_no_harm() {
 	bundle 'args(["/bin/true"])' '.process.user = {uid: 1000, gid: 1000}' '.process.env = ["PATH=/bin"]'
 	rm "$B/rootfs/etc/passwd"
 	mkfifo "$B/rootfs/etc/passwd"
-	run timeout -k 1 20 "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
+	run timeout -k 1 60 "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
 	[ "$rc" = 0 ] || [ "$rc" = 1 ] || fail 'it waits for a fifo'
 }
 

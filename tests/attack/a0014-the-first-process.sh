@@ -37,7 +37,7 @@ it_does_not_start_in_a_directory_that_only_root_may_enter() {
 
 # Before and after its first fork: the same ids, groups and capabilities.
 it_is_the_same_before_and_after_a_fork() {
-	local code='f() { grep -E "^(Uid|Gid|Groups|Cap|NoNewPrivs|Seccomp)" /proc/$1/status; }; f $$; sh -c "exec sleep 5" & f $!'
+	local code='f() { grep -E "^(Uid|Gid|Groups|Cap|NoNewPrivs|Seccomp)" /proc/$1/status; }; f $$; sh -c "exec sleep 100" & f $!'
 	bundle "sh($(jq -n --arg c "$code" '$c'))" '.process.user = {uid: 1000, gid: 1000, additionalGids: [2000]}' 'caps(["CAP_KILL"])'
 	attack
 	rc_is 0

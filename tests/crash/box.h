@@ -9,8 +9,8 @@
 #include "trace.h"
 
 enum {
-	TRACE_MS = 30000,
-	VERB_MS = 30000,
+	TRACE_MS = 100000,
+	VERB_MS = 100000,
 	SETTLE_MS = 3000,
 	BOX_ARGS = 12,
 };

@@ -44,7 +44,7 @@
 
 enum {
 	CALLS_MAX = 8192,
-	PICTURE_MS = 5000, /* for a detached program to have said what it sees */
+	PICTURE_MS = 20000, /* for a detached program to have said what it sees */
 	CALLER_GROUP = 4242,
 	CALLER_FD = 77,
 };

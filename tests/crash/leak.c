@@ -338,7 +338,7 @@ static void remove_once(const struct place *p, struct leaks *l)
 
 void leak_remove(const struct place *p)
 {
-	long long end = now_ms() + 5000;
+	long long end = now_ms() + 20000;
 	struct leaks l = { 0 };
 
 	leak_find(p, &l);

@@ -23,8 +23,8 @@ fi
 
 e() {
 	case $ENGINE in
-	docker) timeout -k 2 30 docker "$@" ;;
-	podman) timeout -k 2 30 "${PODMAN[@]}" --runtime "$RT" "$@" ;;
+	docker) timeout -k 2 100 docker "$@" ;;
+	podman) timeout -k 2 100 "${PODMAN[@]}" --runtime "$RT" "$@" ;;
 	esac
 }
 

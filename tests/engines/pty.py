@@ -20,7 +20,7 @@ import sys
 import termios
 import time
 
-LIMIT = 15
+LIMIT = 60
 
 
 class Terminal:

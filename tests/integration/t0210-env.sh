@@ -41,7 +41,7 @@ _home_of() {
 	if [ -n "${SPOIL:-}" ]; then
 		(cd "$B/rootfs" && rm etc/passwd && eval "$SPOIL")
 	fi
-	run timeout 20 "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
+	run timeout 60 "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
 	rc_is 0
 	like "$out" $'^PATH=/bin\nHOME=[^\n]*$'
 	HOME_INSIDE=${out#*HOME=}

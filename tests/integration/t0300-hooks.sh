@@ -168,7 +168,7 @@ a_hook_may_print_much() {
 
 a_child_that_a_hook_leaves_is_not_waited_for() {
 	bundle 'hook("createRuntime"; "/bin/sh"; ["sh", "-c", "sleep 300 & echo $! >\($T)/pid"])' 'sh("exit 7")'
-	run timeout 20 "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
+	run timeout 60 "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
 	rc_is 7
 	kill -KILL "$(<pid)" 2>/dev/null || :
 }

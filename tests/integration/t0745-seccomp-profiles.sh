@@ -1,6 +1,7 @@
 #!/bin/bash
 # The profile that podman brings along, as podman would hand it to us: three judges agree on it (tests/unit/seccomp_judge.h), and a
 # program runs under it. Docker's is in spec/bundles, and test_seccomp_differ judges it.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 
 PROFILE=/usr/share/containers/seccomp.json

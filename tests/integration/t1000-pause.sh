@@ -84,7 +84,7 @@ a_created_container_can_be_paused_but_not_started() {
 	sbx create -b "$B" "$ID"
 	sbx pause "$ID"
 	is "$(status_of "$ID")" paused
-	refused 'paused' timeout 10 "$SBXRUN" --root "$T/state" start "$ID"
+	refused 'paused' timeout 60 "$SBXRUN" --root "$T/state" start "$ID"
 	sbx resume "$ID"
 	is "$(status_of "$ID")" created
 	sbx start "$ID"

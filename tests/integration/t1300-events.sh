@@ -229,12 +229,12 @@ the_removal_of_the_cgroup_is_no_event() {
 
 a_reader_that_goes_away_ends_it() {
 	_box
-	run timeout 20 bash -c '"$0" --root "$T/state" events --interval 50ms "$1" | head -n 2 | wc -l' "$SBXRUN" "$ID"
+	run timeout 60 bash -c '"$0" --root "$T/state" events --interval 50ms "$1" | head -n 2 | wc -l' "$SBXRUN" "$ID"
 	rc_is 0
 	is "$out" 2
 	is "$err" ''
 	# At once, not when it would have something to say.
-	run timeout 20 bash -o pipefail -c '"$0" --root "$T/state" events --interval 1h "$1" | true' "$SBXRUN" "$ID"
+	run timeout 60 bash -o pipefail -c '"$0" --root "$T/state" events --interval 1h "$1" | true' "$SBXRUN" "$ID"
 	rc_is 0
 	is "$err" ''
 }

@@ -164,10 +164,10 @@ the_lock_is_not_held_while_the_program_runs() {
 	box
 	background exec "$ID" sleep 100
 	wait_until 10 _has_programs 2
-	is "$(timeout 10 "$SBXRUN" --root "$T/state" state "$ID" | jq -r .status)" running
-	run timeout 10 "$SBXRUN" --root "$T/state" exec "$ID" echo second
+	is "$(timeout 60 "$SBXRUN" --root "$T/state" state "$ID" | jq -r .status)" running
+	run timeout 60 "$SBXRUN" --root "$T/state" exec "$ID" echo second
 	is "$out" second
-	timeout 10 "$SBXRUN" --root "$T/state" delete -f "$ID"
+	timeout 60 "$SBXRUN" --root "$T/state" delete -f "$ID"
 	wait_for_background
 	rc_is 137
 }

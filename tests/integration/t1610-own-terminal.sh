@@ -133,7 +133,7 @@ standard_input_may_be_no_terminal() {
 
 input_that_ends_within_a_line_ends_too() {
 	box
-	run timeout 20 "$SBXRUN" --root "$T/state" exec -t "$ID" sh -c 'stty -echo; echo; cat; echo " end"; exit 4' < <(printf 'no newline')
+	run timeout 60 "$SBXRUN" --root "$T/state" exec -t "$ID" sh -c 'stty -echo; echo; cat; echo " end"; exit 4' < <(printf 'no newline')
 	rc_is 4
 	like "$out" 'no newline end'
 }

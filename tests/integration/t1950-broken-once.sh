@@ -93,7 +93,7 @@ delete_by_force_gets_through_while_start_waits_for_a_stopped_init() {
 	kill -STOP "$pid"
 	background start "$ID"
 	wait_until 10 _has_lock "$BG"
-	run timeout 20 "$SBXRUN" --root "$T/state" delete --force "$ID"
+	run timeout 60 "$SBXRUN" --root "$T/state" delete --force "$ID"
 	rc_is 0
 	wait_for_background
 	isnt "$rc" 0 'a start of what was deleted'
@@ -156,7 +156,7 @@ a_create_that_is_killed_while_it_makes_an_id_map_leaves_no_process_and_no_lock()
 		"$SBXRUN" --root "$T/state" create -b "$B" "$ID"
 	rc_is 137
 	file_has trace 'SIGKILL'
-	run timeout 20 "$SBXRUN" --root "$T/state" delete --force "$ID"
+	run timeout 60 "$SBXRUN" --root "$T/state" delete --force "$ID"
 	rc_is 0
 	nothing_is_left
 	# Those that were forked have its command line.

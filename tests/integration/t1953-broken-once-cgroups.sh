@@ -81,7 +81,7 @@ a_config_that_is_a_fifo_is_no_hang() {
 	bundle
 	rm "$B/config.json"
 	mkfifo "$B/config.json"
-	run timeout 20 "$SBXRUN" --root "$T/state" create -b "$B" "$ID"
+	run timeout 60 "$SBXRUN" --root "$T/state" create -b "$B" "$ID"
 	rc_is 1
 	like "$err" config.json
 	nothing_is_left

@@ -41,7 +41,7 @@ a_record_that_is_a_fifo_is_no_hang() {
 	box
 	mv "$T/state/$ID/state.json" record
 	mkfifo "$T/state/$ID/state.json"
-	run timeout 20 "$SBXRUN" --root "$T/state" state "$ID"
+	run timeout 60 "$SBXRUN" --root "$T/state" state "$ID"
 	rc_is 1
 	rm "$T/state/$ID/state.json"
 	mv record "$T/state/$ID/state.json"

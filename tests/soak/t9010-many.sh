@@ -1,7 +1,7 @@
 #!/bin/bash
 # Many lives, and many containers at once. SOAK_ROUNDS says how many lives (20; the long form 1000), SOAK_AT_ONCE how many
 # containers (20; 200).
-TEST_LIMIT=${TEST_LIMIT:-$((60 + ${SOAK_ROUNDS:-20} * 3 + ${SOAK_AT_ONCE:-20} * 6))}
+TEST_LIMIT=${TEST_LIMIT:-$((120 + ${SOAK_ROUNDS:-20} * 6 + ${SOAK_AT_ONCE:-20} * 10))}
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 . "${0%/*}/lib.sh"

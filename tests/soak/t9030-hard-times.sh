@@ -1,5 +1,6 @@
 #!/bin/bash
 # A state directory that is full or read-only, a program file that is replaced, a log that nobody reads.
+TEST_LIMIT=${TEST_LIMIT:-300}
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 
@@ -131,17 +132,17 @@ a_log_that_nobody_reads_holds_up_nothing() {
 	local reader
 	mkfifo "$T/log"
 	bundle 'args(["/bin/true"])' '.process.user.umask = 0' '.process.capabilities.bounding += ["CAP_UNHEARD_OF"]'
-	run timeout 20 "$SBXRUN" --root "$T/state" --log "$T/log" run -b "$B" "$ID"
+	run timeout 60 "$SBXRUN" --root "$T/state" --log "$T/log" run -b "$B" "$ID"
 	isnt "$rc" 124
 	# Opened, and never read: the pipe is full soon.
 	exec {reader}<>"$T/log"
 	dd if=/dev/zero of="$T/log" bs=4k count=16 2>/dev/null
-	run timeout 20 "$SBXRUN" --root "$T/state" --log "$T/log" --debug run -b "$B" "$ID"
+	run timeout 60 "$SBXRUN" --root "$T/state" --log "$T/log" --debug run -b "$B" "$ID"
 	rc_is 0
 	exec {reader}<&-
-	run bash -c "timeout 20 $SBXRUN --root $T/state --debug run -b $B $ID 2> >(exec true); exit"
+	run bash -c "timeout 60 $SBXRUN --root $T/state --debug run -b $B $ID 2> >(exec true); exit"
 	rc_is 0
-	run bash -c "timeout 20 $SBXRUN --root $T/state start $ID.none 2> >(exec true); exit"
+	run bash -c "timeout 60 $SBXRUN --root $T/state start $ID.none 2> >(exec true); exit"
 	rc_is 1
 }
 

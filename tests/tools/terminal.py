@@ -30,7 +30,7 @@ import sys
 import termios
 import time
 
-LIMIT = 20
+LIMIT = 60
 
 
 def gone(what):
