@@ -110,7 +110,7 @@ void record_write_state(const struct record *r, enum status status, pid_t pid, s
 char *record_state_text(const struct record *r, enum status status, pid_t pid, struct arena *a)
 {
 	/* The record, which holds all of it, is smaller than half of that. */
-	struct buf b = buf_new(a, 2 * RECORD_MAX);
+	struct buf b = buf_new(a, (size_t)2 * RECORD_MAX);
 
 	record_write_state(r, status, pid, a, &b, false);
 	return b.data;

@@ -22,7 +22,7 @@ int unix_connect(const char *path, struct error *e)
 	if (fd < 0)
 		return err_sys(e, "socket");
 	if (strlen(path) < sizeof(at.sun_path)) {
-		strcpy(at.sun_path, path);
+		memcpy(at.sun_path, path, strlen(path) + 1);
 	} else {
 		snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
 		dfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
