@@ -238,9 +238,24 @@ static int init_settle(struct init *in, struct error *e)
 	return init_has_start_hooks(in) ? 0 : init_load_filter_early(in, e);
 }
 
+/* Nobody else knows who the child is, so without this there must be none. The filter may be loaded and
+ * not let us kill: then it ends when the parent does. */
+__attribute__((noreturn)) static void init_announce_birth(const struct init *in, pid_t pid, int pidfd)
+{
+	struct error e = {0};
+
+	if (msg_send(in->stage_fd, STAGE_BORN, NULL, pidfd) == 0)
+		_exit(0);
+	err_sys(&e, "tell the parent who its child is");
+	stage_fail(in->stage_fd, &e);
+	kill(pid, SIGKILL);
+	_exit(1);
+}
+
 /*
  * Where the pid namespace is that of others: only now does something appear in it, a child of the
- * parent's that goes on with this table and has nothing that they could want to take over.
+ * parent's that goes on with this table and has nothing that they could want to take over. It says
+ * nothing before the parent knows of it: both talk on one socket, and either may be the faster.
  */
 static int init_be_born(struct init *in, struct error *e)
 {
@@ -258,7 +273,9 @@ static int init_be_born(struct init *in, struct error *e)
 	if (pid < 0)
 		return err_sys(e, "clone into the pid namespace");
 	if (pid > 0)
-		_exit(msg_send(in->stage_fd, STAGE_BORN, NULL, pidfd) < 0);
+		init_announce_birth(in, pid, pidfd);
+	if (stage_await(in->stage_fd, STAGE_BORN, e) < 0)
+		return -1;
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		return err_sys(e, "prctl");
 	if (setsid() < 0)

@@ -9,6 +9,7 @@
  *	  │                                    │  createContainer hooks, pivot_root, confinement
  *	  │ ◄──────── STAGE_BORN ───────────── │  only into a joined pid namespace: with the pidfd of a
  *	  │                                    ●──► child of the parent's, which goes on from here
+ *	  │ ───────── STAGE_BORN ────────────► │  once the parent knows of it
  *	  │ ◄──────── STAGE_READY ──────────── │
  *	  │ writes record and pid file         │
  *	  │ ───────── STAGE_COMMITTED ───────► │  waits for `start` on its listener

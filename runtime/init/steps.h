@@ -29,9 +29,6 @@ int init_find_program(struct init *in, struct error *e);
 /* Label, signals, descriptors: all but the streams, those to be kept, and these two. */
 int init_clear_inheritance(struct init *in, int one_fd, int other_fd, struct error *e);
 
-/* Where that needs CAP_SYS_ADMIN, and nothing speaks against it. */
-int init_load_filter_early(struct init *in, struct error *e);
-
 /* Loads the filter before `start` comes, if it lets init do what is left. */
 int init_load_filter_early(struct init *in, struct error *e);
 

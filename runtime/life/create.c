@@ -193,7 +193,7 @@ static int create_await_birth(int sock, struct created *c, struct error *e)
 	fd_close(&c->pidfd);
 	c->pid = pid;
 	c->pidfd = fd_steal(&pidfd);
-	return 0;
+	return stage_say(sock, STAGE_BORN, e);
 }
 
 /* The parent's side of the stages. */

@@ -388,7 +388,12 @@ static void netdev_bring_back(const struct netdevs *n, const struct netdev *d)
 	uint32_t from = d->away_index;
 	struct netdev there = {0}, here = {0};
 
-	if (!from && link_read(n->away_sock, d->away_name, 0, &there) == 0)
+	/* Without a number the kernel would go by the name, and who has it there may be another. */
+	if (!from && link_read(n->away_sock, d->away_name, 0, &there) < 0) {
+		warn(d, "find it in the container");
+		return;
+	}
+	if (!from)
 		from = there.home_index;
 	/* With its old number, if nobody has it now. */
 	if (link_move(n->away_sock, from, n->home_fd, d->home_name, d->home_index) < 0 &&

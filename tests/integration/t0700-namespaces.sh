@@ -122,6 +122,18 @@ namespaces_are_joined_by_path() {
 	is "$(nsenter -t "$HELPER" --uts hostname)" joined-name
 }
 
+# It is a child of the process that set it up; which of the two goes on first is the kernel's choice. Here it is always the child.
+into_a_joined_pid_namespace_the_program_is_born_whoever_is_faster() {
+	local HELPER=''
+	needs strace
+	_start_helper --pid
+	bundle 'args(["readlink", "/proc/self/ns/pid"])' "ns(\"pid\"; \"/proc/$HELPER/ns/pid\")"
+	run strace -f -o trace -e trace=clone -e inject=clone:delay_exit=200000 "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
+	rc_is 0
+	is "$out" "$(readlink "/proc/$HELPER/ns/pid")"
+	file_has trace 'CLONE_PARENT.*DELAYED'
+}
+
 a_mount_namespace_is_joined_by_path_and_its_table_stays_as_it_was() {
 	local HELPER='' before
 	_start_helper --mount

@@ -139,6 +139,23 @@ when_init_dies_during_create_everything_is_back() {
 	like "$(ip -o addr show dev nde)" '192\.0\.2\.14/24'
 }
 
+# Somebody in there renames it, so that it isn't found again: here strace lets both looks fail that follow the move.
+the_containers_own_interface_is_never_taken_for_the_one_that_was_moved() {
+	local pid
+	needs strace
+	_interface ndf
+	unshare -n sh -c "ip link add ndf type veth peer name ndf-own && ip link add ndf-more type veth && echo && exec sleep 1000" >"$T/ready" &
+	pid=$!
+	wait_until 10 test -s "$T/ready"
+	bundle "ns(\"network\"; \"/proc/$pid/ns/net\")" '.linux.netDevices = {ndf: {name: "in-f"}}'
+	run strace -o trace -e trace=sendto -e inject=sendto:error=EIO:when=6..7 "$SBXRUN" --root "$T/state" create -b "$B" "$ID"
+	rc_is 1
+	like "$err" 'look at the interface inside'
+	! _is_here ndf || fail 'an interface of the container is here'
+	run nsenter -t "$pid" -n ip -o link show ndf
+	rc_is 0
+}
+
 an_interface_that_is_missing_or_the_loopback_is_refused_and_others_come_back() {
 	_interface nda
 	run_in_box 'echo started' '.linux.netDevices = {nda: {}, nosuch: {}}'
