@@ -328,7 +328,11 @@ find_processes() {
 	declare -gA PIDS=()
 	set -- /proc/[0-9]*/{environ,cgroup}
 	[ "${#MOUNTS[@]}" != 0 ] || set -- "$@" /proc/[0-9]*/mountinfo
-	mapfile -t hits < <(exec grep -lsaF -e "$P" "$@")
+	# By the thousand: a machine full of processes has more names than one command takes.
+	mapfile -t hits < <(while [ $# -gt 5000 ]; do
+		grep -lsaF -e "$P" "${@:1:5000}"
+		shift 5000
+	done; exec grep -lsaF -e "$P" "$@")
 	for file in "${hits[@]}"; do
 		pid=${file#/proc/}
 		pid=${pid%%/*}
