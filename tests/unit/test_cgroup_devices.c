@@ -81,7 +81,7 @@ static int program_run(const struct cgroup_program *p, const struct request *r)
 
 static bool access_has(const char *access, unsigned int bit)
 {
-	char c = bit == CGROUP_DEV_MKNOD ? 'm' : bit == CGROUP_DEV_READ ? 'r' : 'w';
+	int c = bit == CGROUP_DEV_MKNOD ? 'm' : bit == CGROUP_DEV_READ ? 'r' : 'w';
 
 	return !access || !*access || strchr(access, c);
 }

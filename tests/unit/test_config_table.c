@@ -28,7 +28,7 @@ static const char *type_name(const struct json_row *row)
 		[JSON_STRINGS] = "strings",  [JSON_IDS] = "ids",	  [JSON_PAIRS] = "map of strings",
 	};
 
-	return names[row->type];
+	return (size_t)row->type < ARRAY_SIZE(names) ? names[row->type] : NULL;
 }
 
 /* The words for a field, or for the nearest object that it is in. */
