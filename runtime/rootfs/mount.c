@@ -262,6 +262,7 @@ static int mount_make_fs_new(const struct mount_plan *m, const struct sources *s
 {
 	autoclose int fs_fd = mount_open_fs(m, s);
 	autoclose int fd = -1;
+	struct statfs fs;
 
 	if (fs_fd < 0 && errno == ENODEV)
 		return err_set(e, ERR_HOST, "%s.type: this kernel has no filesystem \"%s\": no such device",
@@ -283,6 +284,10 @@ static int mount_make_fs_new(const struct mount_plan *m, const struct sources *s
 		mount_add_fs_log(fs_fd, e);
 		return -1;
 	}
+	/* Where the kernel was asked by another process (rootfs/procfs.h). */
+	if (str_eq(m->type, "proc") && (fstatfs(fd, &fs) < 0 || fs.f_type != PROC_SUPER_MAGIC))
+		return err_set(e, ERR_SYSTEM, "%s: what was to be mounted on %s is not a procfs", m->field,
+			       m->destination);
 	return fd_steal(&fd);
 }
 
