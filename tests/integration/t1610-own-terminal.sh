@@ -55,7 +55,7 @@ its_size_is_ours_and_follows_it() {
 
 the_configs_size_gives_way_to_ours() {
 	needs python3
-	bundle "$_terminal" '.process.consoleSize = {height: 33, width: 111}' 'sh("sleep 0.2; stty size")'
+	bundle "$_terminal" '.process.consoleSize = {height: 33, width: 111}' 'sh("until [ \"$(stty size)\" = \"24 80\" ]; do usleep 20000; done; stty size")'
 	at_terminal "$SBXRUN" --root "$T/state" run -b "$B" "$ID" <<-'END'
 		expect 24 80
 		end

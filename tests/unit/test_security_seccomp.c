@@ -754,7 +754,7 @@ static int load_with_listener(void)
 		syscall(SYS_mkdirat, AT_FDCWD, "", 0);
 		_exit(0);
 	}
-	if (poll(&p, 1, 5000) != 1 || !(p.revents & POLLIN))
+	if (poll(&p, 1, 60000) != 1 || !(p.revents & POLLIN))
 		return 104;
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
