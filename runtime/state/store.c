@@ -470,18 +470,36 @@ static int store_open_init(const struct record *r, int *ret_pidfd, struct error 
 	return lives;
 }
 
+/* For a record that is not committed. Its create may have succeeded since it was read: then it was still
+ * at work at that moment, and not cut short. */
+static int store_is_being_created(const struct store *s, struct error *e)
+{
+	struct arena a = {0};
+	struct record now;
+	bool found;
+	int result = store_is_busy(s);
+
+	if (!result && (result = store_read(s, &a, &now, &found, e)) == 0)
+		result = found && now.committed;
+	arena_free(&a);
+	return result;
+}
+
 int store_status(const struct store *s, const struct record *r, enum status *ret, int *ret_pidfd,
 		 struct error *e)
 {
-	int lives;
+	int lives, creating;
 
 	if (ret_pidfd)
 		*ret_pidfd = -1;
 	lives = ret_pidfd ? store_open_init(r, ret_pidfd, e) : store_init_lives(r, e);
 	if (lives < 0)
 		return err_wrap(e, "container \"%s\"", s->id);
+	creating = r->committed ? 0 : store_is_being_created(s, e);
+	if (creating < 0)
+		return -1;
 	if (!r->committed)
-		*ret = store_is_busy(s) ? STATUS_CREATING : STATUS_STOPPED;
+		*ret = creating ? STATUS_CREATING : STATUS_STOPPED;
 	else if (!lives)
 		*ret = STATUS_STOPPED;
 	else if (faccessat(s->dfd, SOCKET, F_OK, 0) == 0)

@@ -23,6 +23,25 @@ it_is_one_document() {
 	is "$(jq -s length out)" 1
 }
 
+# `state` has read the record, and looks for whoever holds the lock only when create is done: strace lets it wait there.
+a_container_that_was_being_created_a_moment_ago_has_not_stopped() {
+	local create state
+	needs strace
+	bundle 'hook("createRuntime"; "/bin/sh"; ["sh", "-c", "until [ -e \($T)/go ]; do sleep 0.05; done"])'
+	sbx create -b "$B" "$ID" </dev/null >/dev/null &
+	create=$!
+	wait_until 10 sh -c "grep -qs pid '$T/state/$ID/state.json'"
+	strace -o trace -e trace=flock -e inject=flock:delay_enter=3000000:when=1 \
+		"$SBXRUN" --root "$T/state" state "$ID" >word &
+	state=$!
+	wait_until 10 grep -qs flock trace
+	touch go
+	wait "$create"
+	wait "$state"
+	is "$(jq -r .status word)" creating
+	is "$(status_of "$ID")" created
+}
+
 the_word_changes_over_a_life() {
 	local pid
 	# In the hook, the container is being created.
