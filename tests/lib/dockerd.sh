@@ -13,7 +13,7 @@ dockerd_up() {
 	n=0
 	until docker version >/dev/null 2>&1; do
 		n=$((n + 1))
-		[ "$n" -lt 300 ] && kill -0 "$dockerd_pid" 2>/dev/null || return 1
+		[ "$n" -lt 1200 ] && kill -0 "$dockerd_pid" 2>/dev/null || return 1
 		${b:-} sleep 0.1
 	done
 }
