@@ -1,6 +1,7 @@
 #include "rootfs/procfs.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -45,9 +46,13 @@ __attribute__((noreturn)) static void messenger_main(int pid_ns_fd, int sock)
 	    setns(pid_ns_fd, CLONE_NEWPID) < 0 || unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
 		goto fail;
 	fd_close(&pid_ns_fd);
+	/* Those inside can stop the child: it ends with us, and we with init. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	pid = sys_clone3(0, -1, NULL);
 	if (pid > 0)
 		_exit(messenger_wait(pid) != 0);
+	if (pid == 0)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	fs_fd = pid < 0 ? -1 : fsopen("proc", FSOPEN_CLOEXEC);
 	if (fs_fd >= 0)
 		_exit(msg_send(sock, 0, NULL, fs_fd) < 0);
