@@ -270,6 +270,11 @@ static int init_be_born(struct init *in, struct error *e)
 			       "clone into the pid namespace: %s (a container that joins one needs room for "
 			       "two processes while it is created: linux.resources.pids.limit)",
 			       err_text(errno));
+	if (pid < 0 && errno == ENOMEM)
+		return err_set(e, ERR_SYSTEM,
+			       "clone into the pid namespace: %s (the kernel also says so when the first "
+			       "process of the namespace has ended)",
+			       err_text(errno));
 	if (pid < 0)
 		return err_sys(e, "clone into the pid namespace");
 	if (pid > 0)

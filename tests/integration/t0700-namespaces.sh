@@ -171,6 +171,21 @@ a_bound_namespace_file_outlives_its_process() {
 	umount netns
 }
 
+a_pid_namespace_that_has_ended_is_an_error_that_says_so() {
+	local HELPER=''
+	_start_helper --pid
+	touch pidns
+	mount --bind "/proc/$HELPER/ns/pid" pidns
+	kill -KILL "$HELPER"
+	wait_until 5 sh -c "! [ -e /proc/$HELPER ]"
+	# Without /proc, since kernels before 6.17 fail at that one already.
+	run_in_box 'echo started' 'ns("pid"; $T + "/pidns")' '.mounts |= map(select(.type != "proc"))'
+	umount pidns
+	rc_is 1
+	is "$out" ''
+	like "$err" 'the first process of the namespace has ended'
+}
+
 a_path_of_another_kind_is_refused() {
 	run_in_box 'echo started' 'ns("uts"; "/proc/self/ns/net")' 'del(.hostname)'
 	rc_is 1
