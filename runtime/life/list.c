@@ -1,6 +1,6 @@
 /*
  * Records are large, and there may be thousands: each is let go when it has been looked at, and what
- * stays is what is printed. A container whose record can't be read does not hide the others.
+ * stays is what is printed. A container whose record or status can't be read does not hide the others.
  */
 #include <stdio.h>
 #include <string.h>
@@ -127,6 +127,7 @@ int life_list(const char *root, enum list_format format, FILE *out, struct arena
 	struct list l = {.format = format, .out = out, .a = a};
 	autoclose int root_dfd = -1;
 	struct strings ids;
+	int result = 0;
 	size_t i;
 
 	if (store_list(root, a, &ids, e) < 0)
@@ -138,10 +139,10 @@ int life_list(const char *root, enum list_format format, FILE *out, struct arena
 	l.lines = arena_array(a, ids.n + 1, struct line);
 	for (i = 0; i < ids.n; i++)
 		if (list_look_at(&l, root_dfd, ids.v[i], e) < 0)
-			return -1;
+			result = -1;
 	if (format == LIST_TABLE)
 		list_print_table(&l);
 	else
 		fputs(l.n ? "]\n" : "null\n", out);
-	return 0;
+	return result;
 }

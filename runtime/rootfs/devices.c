@@ -78,6 +78,9 @@ static int device_bind(const struct device_plan *d, int root_dfd, struct error *
 
 	device_host_path(d, path);
 	tree_fd = device_open_host(d, path, e);
+	/* A host that is itself a container may have it under that name alone. */
+	if (tree_fd < 0 && !str_eq(path, d->path))
+		tree_fd = device_open_host(d, d->path, e);
 	if (tree_fd < 0 || resolve_make(root_dfd, d->path, false, &target, e) < 0)
 		return -1;
 	if (sys_attach(tree_fd, target.fd) < 0)

@@ -46,12 +46,13 @@ static bool rootfs_is_late_readonly(const struct mount_plan *m)
 	       (m->set & MOUNT_ATTR_RDONLY);
 }
 
-/* Attaches a tree and keeps it for the masks, if they may need it. */
+/* Attaches a tree and keeps it for what is done last, if that may need it. */
 static int rootfs_attach_mount(struct rootfs *r, const struct mount_plan *m, int *tree_fd,
 			       struct in_root target, struct error *e)
 {
 	int *keep = str_eq(m->destination, "/proc") ? &r->proc_dfd :
 		    str_eq(m->destination, "/sys")  ? &r->sys_dfd :
+		    rootfs_is_late_readonly(m)	    ? &r->dev_dfd :
 						      NULL;
 
 	if (mount_attach(*tree_fd, target, m->field, e) < 0)
@@ -217,27 +218,12 @@ int rootfs_enter(const struct plan *p, struct rootfs *r, struct error *e)
 	return 0;
 }
 
-static int rootfs_late_readonly(const struct plan *p, int root_dfd, struct error *e)
-{
-	auto_in_root struct in_root dev = IN_ROOT_NONE;
-	size_t i;
-
-	for (i = 0; i < p->n_mounts; i++) {
-		if (!rootfs_is_late_readonly(&p->mounts[i]))
-			continue;
-		if (resolve_in_root(root_dfd, "/dev", &dev) < 0 ||
-		    sys_set_attr(dev.fd, false, MOUNT_ATTR_RDONLY, 0, 0) < 0)
-			return err_sys(e, "%s.options: make /dev read-only", p->mounts[i].field);
-	}
-	return 0;
-}
-
 int rootfs_finish(const struct plan *p, struct rootfs *r, struct error *e)
 {
 	const struct oci_linux *l = &p->config->linux_;
 
-	if (rootfs_late_readonly(p, r->dfd, e) < 0)
-		return -1;
+	if (r->dev_dfd >= 0 && sys_set_attr(r->dev_dfd, false, MOUNT_ATTR_RDONLY, 0, 0) < 0)
+		return err_sys(e, "mounts: make /dev read-only");
 	if (mask_readonly_paths(r, &l->readonly_paths, e) < 0 ||
 	    mask_paths(r, &l->masked_paths, e) < 0)
 		return -1;
@@ -255,4 +241,5 @@ void rootfs_close(struct rootfs *r)
 	fd_close(&r->null_fd);
 	fd_close(&r->proc_dfd);
 	fd_close(&r->sys_dfd);
+	fd_close(&r->dev_dfd);
 }
