@@ -110,6 +110,14 @@ in_a_user_namespace_devices_are_the_hosts_own_bound() {
 	isnt "${MOUNT_TYPE[/dev/zero]:-}" ''
 }
 
+a_read_only_dev_has_its_nodes_all_the_same() {
+	run_in_box 'stat -c %t:%T /dev/null; echo x >/dev/null && echo written; echo x >/dev/new' \
+		'.mounts |= map(if .destination == "/dev" then .options += ["ro"] else . end)'
+	is "$out" $'1:3\nwritten'
+	like "$err" 'Read-only file system'
+	rc_is 1
+}
+
 the_console_is_there_only_with_a_terminal() {
 	run_in_box 'ls /dev/console || :; ls /dev/pts'
 	rc_is 0
