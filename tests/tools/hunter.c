@@ -134,8 +134,8 @@ static void hunt_places(const char *pid)
 		return;
 	if (stat("/", &root) == 0 && fstat(dfd, &st) == 0 &&
 	    (st.st_dev != root.st_dev || st.st_ino != root.st_ino) && !is_empty(dfd) &&
-	    faccessat(dfd, "prey", F_OK, 0) < 0 && !is_hunter(pid))
-		got("root", pid, path);
+	    faccessat(dfd, "prey", F_OK, 0) < 0 && !is_hunter(pid) && errno != ENOENT && errno != ESRCH)
+		got("root", pid, path); /* and not of one that has ended, of which nothing can be told */
 	close(dfd);
 }
 
