@@ -234,6 +234,11 @@ static void hold(const char *path)
 	fd = open(path, n_held % 2 ? O_PATH : O_RDONLY);
 	if (fd < 0)
 		return;
+	/* It may have executed its program meanwhile, and that is the container's own. */
+	if (fstat(fd, &st) < 0 || st.st_ino != want.st_ino || st.st_dev != want.st_dev) {
+		close(fd);
+		return;
+	}
 	try_to_write(fd);
 	if (n_held < ARRAY_SIZE(held))
 		held[n_held++] = fd;
