@@ -216,7 +216,8 @@ static int init_confine(struct init *in, struct error *e)
 	return init_find_program(in, e);
 }
 
-/* Hooks of start come before what only the program gets: its label, its filter. */
+/* Hooks of start come before what only the program gets: its filter and, unless others look on
+ * (born_later), its label. */
 static bool init_has_start_hooks(const struct init *in)
 {
 	return in->plan->config->hooks.start_container.n > 0;
