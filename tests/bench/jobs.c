@@ -13,12 +13,22 @@ static char *word_next(char **save)
 	return strtok_r(NULL, " \t\n", save);
 }
 
+/* The next word, as part of the line. */
+static const char *word_needed(char **save, const char *what)
+{
+	const char *word = word_next(save);
+
+	if (!word)
+		die("%s is missing", what);
+	return word;
+}
+
 static char *word_copy(char **save, const char *what)
 {
-	char *word = word_next(save), *copy = word ? strdup(word) : NULL;
+	char *copy = strdup(word_needed(save, what));
 
 	if (!copy)
-		die("%s is missing", what);
+		die("out of memory");
 	return copy;
 }
 
@@ -31,7 +41,7 @@ static void job_add(struct jobs *jobs, char **save)
 	if (jobs->n == JOBS)
 		die("more than %d jobs", JOBS);
 	j->name = word_copy(save, "the name of a job");
-	pid = word_copy(save, "the pid of a job");
+	pid = word_needed(save, "the pid of a job");
 	j->ns_fd = -1;
 	jobs->n++;
 	if (strcmp(pid, "0") == 0)
@@ -83,8 +93,8 @@ static void rate_add(struct jobs *jobs, char **save)
 	struct step *s = step_new(jobs);
 
 	s->label = word_copy(save, "the label of a rate");
-	s->count = strtoul(word_copy(save, "the count of a rate"), NULL, 10);
-	s->width = strtoul(word_copy(save, "the width of a rate"), NULL, 10);
+	s->count = strtoul(word_needed(save, "the count of a rate"), NULL, 10);
+	s->width = strtoul(word_needed(save, "the width of a rate"), NULL, 10);
 	if (s->count == 0 || s->width == 0 || s->width > WIDTHS)
 		die("a rate wants a count and a width of at most %d", WIDTHS);
 	words_read(s, save);

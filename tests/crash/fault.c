@@ -286,7 +286,7 @@ static void act(const struct verb *v, const struct fault *f, struct trace_result
 		.log_fd = box.log_fd,
 		.victim = f ? (int)f->proc : -1,
 		.at = f ? f->at : 0,
-		.fault = f ? f->err->value : 0,
+		.fault = f && f->err ? f->err->value : 0,
 		.ret_calls = f ? NULL : calls,
 		.max_calls = f ? 0 : CALLS_MAX,
 		.limit_ms = TRACE_MS,
