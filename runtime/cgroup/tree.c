@@ -17,7 +17,6 @@
 #include "base/fd.h"
 #include "base/str.h"
 
-#define DEEPEST 8192 /* levels of recursion; some 100 bytes of stack each */
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 bool cgroup_full_path(const char *mount, const char *path, char full[CGROUP_PATH_SIZE])
@@ -83,53 +82,95 @@ static bool is_gone(int sys)
 	return sys == ENOENT || sys == ENODEV;
 }
 
-/* *dfd is closed and opened again on the way. */
-static int walk_down(int *dfd, unsigned int depth, cgroup_visit *visit, cgroup_leave *leave,
-		     void *arg)
-{
-	char *names = NULL;
-	char *name;
-	int rc = -1;
-	int child;
+/* A directory on the way down, whose children are being gone through. On the heap and not on the stack,
+ * for whoever is in the container decides how many there are. */
+struct level {
+	struct level *up;
+	char *names;
+	char *name; /* of the child that is next, or that the walk is in */
+};
 
-	if (depth == DEEPEST) {
-		errno = ELOOP;
-		return -1;
+static struct level *level_push(struct level *up, int dfd)
+{
+	struct level *l = malloc(sizeof(*l));
+	char *names = l ? children_list(dfd) : NULL;
+
+	if (!names) {
+		free(l);
+		return NULL;
 	}
-	names = children_list(*dfd);
-	if (!names)
-		return -1;
-	for (name = names; *name; name += strlen(name) + 1) {
-		child = openat(*dfd, name, DIR_FLAGS);
-		if (child < 0) {
-			if (is_gone(errno))
-				continue;
-			goto out;
-		}
-		fd_close(dfd);
-		if (walk_down(&child, depth + 1, visit, leave, arg) == 0)
-			*dfd = openat(child, "..", DIR_FLAGS);
-		fd_close(&child);
-		if (*dfd < 0)
-			goto out;
-		if (leave && leave(*dfd, name, arg) < 0)
-			goto out;
+	*l = (struct level){.up = up, .names = names, .name = names};
+	return l;
+}
+
+static struct level *level_pop(struct level *l)
+{
+	struct level *up = l->up;
+
+	free(l->names);
+	free(l);
+	return up;
+}
+
+/* Into the child that is next. 0 also when it is gone. */
+static int walk_down(int *dfd, struct level **l)
+{
+	struct level *below;
+	int child = openat(*dfd, (*l)->name, DIR_FLAGS);
+
+	if (child < 0) {
+		(*l)->name += strlen((*l)->name) + 1;
+		return is_gone(errno) ? 0 : -1;
 	}
-	rc = visit ? visit(*dfd, arg) : 0;
-out:
-	free(names);
-	return rc;
+	fd_close(dfd);
+	*dfd = child;
+	below = level_push(*l, child);
+	if (!below)
+		return -1;
+	*l = below;
+	return 0;
+}
+
+/* Back to the parent, if the walk did not begin here. */
+static int walk_up(int *dfd, struct level **l, cgroup_leave *leave, void *arg)
+{
+	int parent;
+
+	*l = level_pop(*l);
+	if (!*l)
+		return 0;
+	parent = openat(*dfd, "..", DIR_FLAGS);
+	if (parent < 0)
+		return -1;
+	fd_close(dfd);
+	*dfd = parent;
+	if (leave && leave(parent, (*l)->name, arg) < 0)
+		return -1;
+	(*l)->name += strlen((*l)->name) + 1;
+	return 0;
 }
 
 int cgroup_walk(int dfd, cgroup_visit *visit, cgroup_leave *leave, void *arg)
 {
-	int copy = openat(dfd, ".", DIR_FLAGS);
+	int at = openat(dfd, ".", DIR_FLAGS);
+	struct level *l;
 	int rc;
 
-	if (copy < 0)
+	if (at < 0)
 		return is_gone(errno) ? 0 : -1;
-	rc = walk_down(&copy, 0, visit, leave, arg);
-	fd_close(&copy);
+	l = level_push(NULL, at);
+	rc = l ? 0 : -1;
+	while (l && rc == 0) {
+		if (*l->name)
+			rc = walk_down(&at, &l);
+		else if (visit && visit(at, arg) < 0)
+			rc = -1;
+		else
+			rc = walk_up(&at, &l, leave, arg);
+	}
+	while (l)
+		l = level_pop(l);
+	fd_close(&at);
 	return rc;
 }
 
