@@ -135,11 +135,6 @@ void log_tell_person(const char *text)
 		log_say("warning: ", text);
 }
 
-int log_fd(void)
-{
-	return logger.fd;
-}
-
 void log_close(void)
 {
 	fd_close(&logger.fd);

@@ -29,8 +29,5 @@ void log_tell_person(const char *text);
 /* The one line a failed command leaves: in the log, and on standard error. */
 void log_failure(const struct error *e);
 
-/* The log's descriptor, or -1 when it is standard error: a process that closes all else keeps it. */
-int log_fd(void);
-
 /* Ends logging in a process that is about to become the payload. */
 void log_close(void);

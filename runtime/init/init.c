@@ -216,24 +216,16 @@ static int init_confine(struct init *in, struct error *e)
 	return init_find_program(in, e);
 }
 
-/* Hooks of start come before what only the program gets: its filter and, unless others look on
- * (born_later), its label. */
+/* Hooks of start come before the filter, which only the program gets. */
 static bool init_has_start_hooks(const struct init *in)
 {
 	return in->plan->config->hooks.start_container.n > 0;
 }
 
-/* While it waits for `start`, others may look at this process: it holds nothing that they lack. And
- * what is done here, `start` need not wait for. */
+/* While it waits for `start`, others may look at this process, and hooks of start are programs of the
+ * image that can: it holds nothing that they lack. And what is done here, `start` need not wait for. */
 static int init_settle(struct init *in, struct error *e)
 {
-	const int keep[] = {in->stage_fd, in->listen_fd, in->proc_dfd, log_fd()};
-
-	if (init_has_start_hooks(in) && !in->born_later) {
-		if (fd_close_all_but(3 + (int)in->preserve_fds, keep, ARRAY_SIZE(keep)) < 0)
-			return err_sys(e, "close descriptors");
-		return 0;
-	}
 	if (init_clear_inheritance(in, in->stage_fd, in->listen_fd, e) < 0)
 		return -1;
 	return init_has_start_hooks(in) ? 0 : init_load_filter_early(in, e);
@@ -383,15 +375,13 @@ static void init_run_steps(struct init *in)
 	}
 }
 
-static int init_run_start_hooks(struct init *in, int start_fd, struct error *e)
+static int init_run_start_hooks(struct init *in, struct error *e)
 {
 	const struct oci_hook_list *hooks = &in->plan->config->hooks.start_container;
 
 	if (!init_has_start_hooks(in))
 		return 0;
-	if (hooks_run(hooks, "startContainer", init_state(in, STATUS_CREATED), &in->env, e) < 0)
-		return -1;
-	return in->born_later ? 0 : init_clear_inheritance(in, start_fd, -1, e);
+	return hooks_run(hooks, "startContainer", init_state(in, STATUS_CREATED), &in->env, e);
 }
 
 void init_main(void *context)
@@ -408,7 +398,7 @@ void init_main(void *context)
 	fd_close(&in->stage_fd);
 	start_fd = init_await_start(in);
 	timing_mark("init: started");
-	if (init_run_start_hooks(in, start_fd, &e) < 0) {
+	if (init_run_start_hooks(in, &e) < 0) {
 		stage_fail(start_fd, &e);
 		_exit(1);
 	}

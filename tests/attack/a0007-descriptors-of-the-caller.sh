@@ -52,6 +52,23 @@ a_neighbour_in_the_pid_namespace_can_not_look_into_a_created_container() {
 	[ "$out" = end ] || escaped "it saw $out"
 }
 
+# A hook of start is a program of the image. With CAP_SYS_PTRACE it can look at the process that will be the program.
+a_hook_of_start_finds_no_file_of_the_host_and_no_second_proc() {
+	local seen
+	echo canary >log
+	bundle writable '.process.oomScoreAdj = 100' '.process.noNewPrivileges = true' \
+		'caps(["CAP_DAC_OVERRIDE", "CAP_SYS_PTRACE"])' \
+		'hook("startContainer"; "/bin/sh"; ["sh", "-c", "cd /proc/1/fd; for f in *; do
+			[ $f -lt 3 ] || readlink $f; ls -d $f/sys/kernel; [ ! -f $f ] || grep canary $f
+			done >/seen 2>/dev/null; echo end >>/seen"])'
+	run sbx --log "$T/log" run -b "$B" "$ID"
+	rc_is 0
+	slurp seen "$B/rootfs/seen"
+	like "$seen" 'socket:.*end$'
+	hides "$seen" 'sys/kernel' 'a procfs without masks'
+	hides "$seen" '/log|canary' "the caller's log"
+}
+
 the_hosts_environment_does_not_reach_the_program() {
 	bundle 'sh("env; tr \"\\\\0\" \"\\\\n\" </proc/1/environ")'
 	run env SECRET_OF_HOST=canary "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
