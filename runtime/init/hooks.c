@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "security/caps.h"
 #include "security/identity.h"
 #include "sys/sys.h"
 
@@ -35,9 +37,13 @@ struct hook_run {
 	size_t output_len;
 };
 
-__attribute__((noreturn)) static void hook_child(const struct oci_hook *h, const struct strings *env,
-						 int in_fd, int out_fd)
+static const struct hook_setting plain;
+
+__attribute__((noreturn)) static void hook_child(const struct oci_hook *h,
+						 const struct hook_setting *setting, int in_fd,
+						 int out_fd)
 {
+	const struct strings *env = h->env.n ? &h->env : setting->env;
 	char *no_args[2] = {h->path, NULL}, *no_env[1] = {NULL};
 	struct error ignored;
 
@@ -48,13 +54,16 @@ __attribute__((noreturn)) static void hook_child(const struct oci_hook *h, const
 	if (identity_reset_signals(&ignored) < 0 || dup2(in_fd, 0) < 0 || dup2(out_fd, 1) < 0 || dup2(out_fd, 2) < 0 ||
 	    fd_cloexec_from(3) < 0)
 		_exit(126);
+	if (setting->caps &&
+	    caps_apply_without(setting->caps, CAPS_BIT(CAP_SYS_PTRACE), &ignored) < 0)
+		_exit(126);
 	execve(h->path, h->args.n ? h->args.v : no_args, env && env->n ? env->v : no_env);
 	dprintf(2, "%s", err_text(errno));
 	_exit(127);
 }
 
-static int hook_spawn(const struct oci_hook *h, const struct strings *env, struct hook_run *run,
-		      struct error *e)
+static int hook_spawn(const struct oci_hook *h, const struct hook_setting *setting,
+		      struct hook_run *run, struct error *e)
 {
 	int in[2] = {-1, -1}, out[2] = {-1, -1};
 
@@ -64,7 +73,7 @@ static int hook_spawn(const struct oci_hook *h, const struct strings *env, struc
 	}
 	run->pid = sys_clone3(0, -1, &run->pidfd);
 	if (run->pid == 0)
-		hook_child(h, env, in[0], out[1]);
+		hook_child(h, setting, in[0], out[1]);
 	if (run->pid < 0) {
 		err_sys(e, "clone");
 		goto fail;
@@ -175,8 +184,8 @@ static void hook_finish(struct hook_run *run, bool killed, int *ret_status)
 	fd_close(&run->output_fd);
 }
 
-static int hook_run_one(const struct oci_hook *h, const char *state, const struct strings *env,
-			struct error *e)
+static int hook_run_one(const struct oci_hook *h, const char *state,
+			const struct hook_setting *setting, struct error *e)
 {
 	struct hook_run run = {.stdin_fd = -1, .output_fd = -1, .pidfd = -1, .state = state,
 			       .state_left = strlen(state)};
@@ -189,7 +198,7 @@ static int hook_run_one(const struct oci_hook *h, const char *state, const struc
 		/* More than thirty years are as good as none, and can be counted in milliseconds. */
 		deadline.tv_sec += h->timeout.v < TIMEOUT_MAX ? h->timeout.v : TIMEOUT_MAX;
 	}
-	if (hook_spawn(h, h->env.n ? &h->env : env, &run, e) < 0)
+	if (hook_spawn(h, setting, &run, e) < 0)
 		return -1;
 	in_time = hook_attend(&run, &deadline);
 	hook_finish(&run, !in_time, &status);
@@ -209,25 +218,25 @@ static int hook_run_one(const struct oci_hook *h, const char *state, const struc
 }
 
 static int hook_run_numbered(const struct oci_hook_list *hooks, size_t i, const char *kind,
-			     const char *state, const struct strings *env, struct error *e)
+			     const char *state, const struct hook_setting *setting, struct error *e)
 {
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
 	int result;
 
 	/* A hook need not read its input. */
 	sigaction(SIGPIPE, &ignore, &old);
-	result = hook_run_one(&hooks->v[i], state, env, e);
+	result = hook_run_one(&hooks->v[i], state, setting, e);
 	sigaction(SIGPIPE, &old, NULL);
 	return result < 0 ? err_wrap(e, "error running %s hook #%zu", kind, i) : 0;
 }
 
 int hooks_run(const struct oci_hook_list *hooks, const char *kind, const char *state,
-	      const struct strings *env, struct error *e)
+	      const struct hook_setting *setting, struct error *e)
 {
 	size_t i;
 
 	for (i = 0; i < hooks->n; i++)
-		if (hook_run_numbered(hooks, i, kind, state, env, e) < 0)
+		if (hook_run_numbered(hooks, i, kind, state, setting ? setting : &plain, e) < 0)
 			return -1;
 	return 0;
 }
@@ -238,6 +247,6 @@ void hooks_run_all(const struct oci_hook_list *hooks, const char *kind, const ch
 	size_t i;
 
 	for (i = 0; i < hooks->n; i++)
-		if (hook_run_numbered(hooks, i, kind, state, NULL, &e) < 0)
+		if (hook_run_numbered(hooks, i, kind, state, &plain, &e) < 0)
 			log_warn("%s", e.text);
 }

@@ -6,12 +6,20 @@
 
 #include "base/err.h"
 #include "oci/config.h"
+#include "plan/security.h"
 
-/* Runs the list in order; the first failure ends it. state is the document for standard input;
- * env is what a hook without an environment of its own gets (may be NULL: none). Errors read
- * "error running KIND hook #N: …". */
+struct hook_setting {
+	/* What a hook without an environment of its own gets; NULL: none. */
+	const struct strings *env;
+	/* For programs of the image, run by a process that has more rights than they may have: these,
+	 * without the one to take that process over. NULL: the rights of the process. */
+	const struct cap_sets *caps;
+};
+
+/* Runs the list in order; the first failure ends it. state is the document for standard input.
+ * Errors read "error running KIND hook #N: …". */
 int hooks_run(const struct oci_hook_list *hooks, const char *kind, const char *state,
-	      const struct strings *env, struct error *e);
+	      const struct hook_setting *setting, struct error *e);
 
 /* Runs all of them, whatever becomes of each; failures are logged as warnings. */
 void hooks_run_all(const struct oci_hook_list *hooks, const char *kind, const char *state);

@@ -378,10 +378,15 @@ static void init_run_steps(struct init *in)
 static int init_run_start_hooks(struct init *in, struct error *e)
 {
 	const struct oci_hook_list *hooks = &in->plan->config->hooks.start_container;
+	/* CAP_SYS_ADMIN is still here, for the filter. */
+	const struct hook_setting setting = {
+		.env = &in->env,
+		.caps = init_filter_needs_admin(in) ? &in->plan->caps : NULL,
+	};
 
 	if (!init_has_start_hooks(in))
 		return 0;
-	return hooks_run(hooks, "startContainer", init_state(in, STATUS_CREATED), &in->env, e);
+	return hooks_run(hooks, "startContainer", init_state(in, STATUS_CREATED), &setting, e);
 }
 
 void init_main(void *context)

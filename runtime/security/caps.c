@@ -135,3 +135,19 @@ int caps_apply_final(const struct cap_sets *s, struct error *e)
 {
 	return caps_set_for_setup(s, 0, e);
 }
+
+int caps_apply_without(const struct cap_sets *s, uint64_t lost, struct error *e)
+{
+	const struct cap_sets less = {
+		.bounding = s->bounding,
+		.effective = s->effective & ~lost,
+		.permitted = s->permitted & ~lost,
+		.inheritable = s->inheritable & ~lost,
+		.ambient = s->ambient & ~lost,
+	};
+
+	/* The bounding set is out of reach without CAP_SETPCAP, and root gets all of it back. */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return err_sys(e, "no_new_privs");
+	return caps_apply_final(&less, e);
+}

@@ -41,3 +41,7 @@ int caps_set_for_setup(const struct cap_sets *s, uint64_t needs, struct error *e
 
 /* The final sets: ambient cleared, one capset, ambient raised. */
 int caps_apply_final(const struct cap_sets *s, struct error *e);
+
+/* Less than the final sets, for a program that must not have `lost` either, nor get it back by execve:
+ * sets no_new_privs. */
+int caps_apply_without(const struct cap_sets *s, uint64_t lost, struct error *e);

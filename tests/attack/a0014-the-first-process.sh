@@ -55,4 +55,18 @@ a_created_process_has_the_programs_rights_already() {
 		[[ $out == $'Uid:\t1000\t1000\t1000\t1000'*CapEff:*'0020' ]] || escaped "${out//$'\n'/, }"
 }
 
+# A hook of start is a program of the image, and without no_new_privs the process that waits for it keeps CAP_SYS_ADMIN for the filter.
+a_hook_of_start_can_not_take_over_who_loads_the_filter() {
+	local seen
+	bundle writable '.process.noNewPrivileges = false' 'caps(["CAP_DAC_OVERRIDE", "CAP_SYS_PTRACE"])' \
+		'.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["mkdir"], action: "SCMP_ACT_ERRNO"}]}' \
+		'hook("startContainer"; "/bin/sh"; ["sh", "-c", "{ grep CapEff /proc/self/status; (exec 3<>/proc/1/mem) && echo taken; echo end; } >/seen"])' \
+		'sh("grep CapEff /proc/self/status")'
+	attack
+	is "$out" $'CapEff:\t0000000000080002' 'the program'
+	slurp seen "$B/rootfs/seen"
+	like "$seen" 'CapEff:.*end$'
+	hides "$seen" taken 'the memory of a process with CAP_SYS_ADMIN'
+}
+
 run_tests

@@ -67,7 +67,7 @@ static const struct config_field config_fields[] = {
 	{"hooks.prestart", "yes; a failure fails `create`", "path not absolute; timeout not above 0", "t0300 all_six_run_in_order; t0310 a_failed_prestart_ends_create; t0310 bad_hooks_are_refused"},
 	{"hooks.createRuntime", "yes; a failure fails `create`", "path not absolute; timeout not above 0", "t0300 each_runs_in_its_namespaces; t0310 a_failed_create_runtime_ends_create"},
 	{"hooks.createContainer", "yes; a failure fails `create`", "path not absolute; timeout not above 0", "t0300 a_container_hook_sees_the_mounts_below_the_bundle; t0310 a_failed_create_container_ends_create"},
-	{"hooks.startContainer", "yes; a failure ends the container; `env` is the program's if absent", "path not absolute; timeout not above 0", "t0300 the_environment_of_a_start_hook_is_the_programs_by_default; t0310 a_failed_start_hook_ends_the_container"},
+	{"hooks.startContainer", "yes; a failure ends the container; `env` is the program's if absent; with `seccomp` and without `noNewPrivileges` it has no CAP_SYS_PTRACE and no_new_privs", "path not absolute; timeout not above 0", "t0300 the_environment_of_a_start_hook_is_the_programs_by_default; t0310 a_failed_start_hook_ends_the_container"},
 	{"hooks.poststart", "yes, after the program was executed; a failure destroys the container", "path not absolute; timeout not above 0", "t0300 poststart_runs_after_the_program_was_executed; t0310 a_failed_poststart_destroys_the_container"},
 	{"hooks.poststop", "yes; a failure is a warning", "path not absolute; timeout not above 0", "t0300 poststop_runs_when_everything_is_gone; t0310 a_failed_poststop_is_only_logged"},
 
