@@ -134,17 +134,6 @@ static int hook_ms_left(const struct timespec *deadline)
 	return ms < 0 ? 0 : ms > 1000000 ? 1000000 : (int)ms;
 }
 
-/* A foreground run blocks signals to pass them on later; one that means "end" must not wait for a hook
- * that hangs. */
-static bool hook_is_interrupted(void)
-{
-	sigset_t pending;
-
-	return sigpending(&pending) == 0 &&
-	       (sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1 ||
-		sigismember(&pending, SIGHUP) == 1 || sigismember(&pending, SIGQUIT) == 1);
-}
-
 /* Returns false when the time is up, or a signal asks for the end. */
 static bool hook_attend(struct hook_run *run, const struct timespec *deadline)
 {
@@ -156,7 +145,7 @@ static bool hook_attend(struct hook_run *run, const struct timespec *deadline)
 		};
 		int left = hook_ms_left(deadline);
 
-		if (left == 0 || hook_is_interrupted())
+		if (left == 0 || sys_is_interrupted())
 			return false;
 		if (poll(fds, 3, left < 0 || left > SIGNAL_MS ? SIGNAL_MS : left) < 0)
 			continue;
@@ -204,7 +193,7 @@ static int hook_run_one(const struct oci_hook *h, const char *state,
 	hook_finish(&run, !in_time, &status);
 	while (run.output_len && run.output[run.output_len - 1] == '\n')
 		run.output[--run.output_len] = '\0';
-	if (!in_time && hook_is_interrupted())
+	if (!in_time && sys_is_interrupted())
 		return err_set(e, ERR_HOOK, "%s: interrupted by a signal", h->path);
 	if (!in_time)
 		return err_set(e, ERR_HOOK, "%s: timed out after %lld s", h->path,

@@ -41,7 +41,8 @@ static int await_with_listener(int sock, int page_fd, pid_t pid, int pidfd, cons
 	listener_sock = unix_connect(r->listener_path, e);
 	if (listener_sock < 0)
 		return err_wrap(e, "linux.seccomp.listenerPath");
-	if (stage_say(sock, STAGE_START, e) < 0 || stage_await(sock, STAGE_EXECUTING, e) < 0)
+	if (stage_say(sock, STAGE_START, e) < 0 || msg_wait(sock, e) < 0 ||
+	    stage_await(sock, STAGE_EXECUTING, e) < 0)
 		return -1;
 	result = await_send_listener(page, listener_sock, pid, pidfd, r, a, e);
 	listener_release(page);
@@ -55,7 +56,8 @@ int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, s
 	struct error why;
 	int kind, got;
 
-	if (msg_await(sock, &kind, &why, &page_fd, "init died before it executed the program", e) < 0)
+	if (msg_wait(sock, e) < 0 ||
+	    msg_await(sock, &kind, &why, &page_fd, "init died before it executed the program", e) < 0)
 		return -1;
 	if (kind == STAGE_LISTENER) {
 		if (await_with_listener(sock, page_fd, pid, pidfd, r, a, e) < 0)
@@ -66,6 +68,8 @@ int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, s
 	} else if (kind != STAGE_EXECUTING) {
 		return err_set(e, ERR_BUG, "message %d came before the program was executed", kind);
 	}
+	if (msg_wait(sock, e) < 0)
+		return -1;
 	got = msg_recv(sock, &kind, &why, NULL);
 	if (got < 0)
 		return err_sys(e, "wait for the program to start");

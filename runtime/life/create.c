@@ -180,7 +180,7 @@ static int create_open_console(const struct plan *p, const struct create_options
 /* Init goes on as another process, born into a pid namespace that it was not in. */
 static int create_await_birth(int sock, struct created *c, struct error *e)
 {
-	autoclose int pidfd = stage_await_fd(sock, STAGE_BORN, e);
+	autoclose int pidfd = msg_wait(sock, e) < 0 ? -1 : stage_await_fd(sock, STAGE_BORN, e);
 	pid_t pid = pidfd < 0 ? -1 : proc_pid_of(pidfd);
 	int status;
 
@@ -206,14 +206,14 @@ static int create_attend(const struct plan *p, const struct create_options *o, s
 
 	if (in->parent_acts) {
 		/* Interfaces first: hooks may want to set them up further. */
-		if (stage_await(sock, STAGE_MOUNTED, e) < 0 ||
+		if (msg_wait(sock, e) < 0 || stage_await(sock, STAGE_MOUNTED, e) < 0 ||
 		    netdevs_move(p, c->pid, a, netdevs, e) < 0 || create_run_hooks(p, c, a, e) < 0 ||
 		    stage_say(sock, STAGE_HOOKS_RUN, e) < 0)
 			return -1;
 	}
 	if (in->born_later && create_await_birth(sock, c, e) < 0)
 		return -1;
-	if (stage_await(sock, STAGE_READY, e) < 0)
+	if (msg_wait(sock, e) < 0 || stage_await(sock, STAGE_READY, e) < 0)
 		return -1;
 	timing_mark("ready");
 	c->record.committed = true;
@@ -225,6 +225,8 @@ static int create_attend(const struct plan *p, const struct create_options *o, s
 	if (stage_say(sock, STAGE_COMMITTED, e) < 0)
 		return -1;
 	/* Until init has cut the tie to this process, it would die with it. */
+	if (msg_wait(sock, e) < 0)
+		return -1;
 	got = msg_recv(sock, &kind, &rest, NULL);
 	if (got < 0)
 		return err_sys(e, "wait for init to be on its own");

@@ -99,7 +99,8 @@ static pid_t launch_attend(const struct launch *l, pid_t launcher, int sock, int
 	pid_t pid;
 
 	for (;;) {
-		if (msg_await(sock, &kind, &from, &pidfd, "the launcher died before it had a child", e) < 0)
+		if (msg_wait(sock, e) < 0 ||
+		    msg_await(sock, &kind, &from, &pidfd, "the launcher died before it had a child", e) < 0)
 			return -1;
 		if (kind == SAY_MAP_ME && launch_map(l, launcher, sock, e) < 0)
 			return -1;

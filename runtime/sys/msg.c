@@ -1,12 +1,14 @@
 #include "sys/msg.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
 #include "base/fd.h"
+#include "sys/sys.h"
 
 struct msg {
 	int kind;
@@ -103,6 +105,22 @@ int msg_recv(int fd, int *ret_kind, struct error *ret_error, int *ret_fd)
 	else
 		fd_close(&got);
 	return 1;
+}
+
+int msg_wait(int fd, struct error *e)
+{
+	enum { SIGNAL_MS = 200 };
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	int n;
+
+	/* Not at once: what is about to run gets its signals. */
+	while ((n = poll(&p, 1, SIGNAL_MS)) <= 0) {
+		if (n < 0 && errno != EINTR)
+			return err_sys(e, "wait for a message");
+		if (sys_is_interrupted())
+			return err_set(e, ERR_SYSTEM, "interrupted by a signal");
+	}
+	return 0;
 }
 
 int msg_await(int fd, int *ret_kind, struct error *ret_error, int *ret_fd, const char *gone,
