@@ -46,8 +46,10 @@ struct cgroup_handle {
 int cgroup_make(const struct cgroup_plan *p, struct cgroup_handle *ret_handle, struct error *e);
 
 /* The same descriptors for cgroups that exist (exec). subs: of cgroup_plan_sub(), a path below each.
- * A frozen one, in which the joining process hangs until it is thawed, is refused unless frozen_ok. */
-int cgroup_open(const struct cgroup_dirs *d, const char *const *subs, bool frozen_ok,
+ * Where the container has moved its processes further down and v2 takes none at the top any more, it is
+ * the one that init is in. A frozen one, in which the joining process hangs until it is thawed, is
+ * refused unless frozen_ok. */
+int cgroup_open(const struct cgroup_dirs *d, const char *const *subs, pid_t init, bool frozen_ok,
 		struct cgroup_handle *ret_handle, struct error *e);
 
 /* In the new process, while it has one thread: enters the v1 hierarchies. Async-signal-safe. */

@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/tree.h"
+#include "sys/sys.h"
 
 int cgroup_join(const struct cgroup_handle *h, struct error *e)
 {
@@ -38,17 +39,46 @@ void cgroup_handle_close(struct cgroup_handle *h)
 	h->n = 0;
 }
 
+/* v2: a cgroup that has given controllers to others takes no process itself. */
+static bool has_passed_on(int dfd)
+{
+	char text[512];
+
+	return fd_read_at(dfd, "cgroup.subtree_control", text, sizeof(text)) > 0;
+}
+
+/* Where init is, in or below d; -1 if that can't be told. Trust: the container has named what is below. */
+static int open_of_init(int top, const struct cgroup_dir *d, pid_t init)
+{
+	char path[64], text[CGROUP_PATH_SIZE + 256], *line;
+	const char *sub;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", init);
+	if (fd_read_at(AT_FDCWD, path, text, sizeof(text)) <= 0)
+		return -1;
+	/* The unified tree is the last; a name has no newline in it. */
+	line = strrchr(text, '\n');
+	sub = str_after(line ? line + 1 : text, "0::");
+	sub = sub ? str_after(sub, d->path) : NULL;
+	if (!sub || *sub != '/')
+		return -1;
+	return sys_openat2(top, sub + 1, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0,
+			   RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV);
+}
+
 /* sub: a clean path below d, or NULL. */
-static int open_one(const struct cgroup_dir *d, const char *sub, bool frozen_ok,
+static int open_one(const struct cgroup_dir *d, const char *sub, pid_t init, bool frozen_ok,
 		    struct cgroup_handle *h, struct error *e)
 {
 	autoclose int top = cgroup_dir_open(d);
 	autoclose int dfd = -1;
 	int fd;
 
+	if (top >= 0 && d->unified && !sub && has_passed_on(top))
+		dfd = open_of_init(top, d, init);
 	while (sub && *sub == '/')
 		sub++;
-	if (top >= 0)
+	if (top >= 0 && dfd < 0)
 		dfd = openat(top, sub && *sub ? sub : ".",
 			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dfd < 0)
@@ -67,14 +97,14 @@ static int open_one(const struct cgroup_dir *d, const char *sub, bool frozen_ok,
 	return 0;
 }
 
-int cgroup_open(const struct cgroup_dirs *d, const char *const *subs, bool frozen_ok,
+int cgroup_open(const struct cgroup_dirs *d, const char *const *subs, pid_t init, bool frozen_ok,
 		struct cgroup_handle *ret_handle, struct error *e)
 {
 	struct cgroup_handle h = CGROUP_HANDLE_NONE;
 	size_t i;
 
 	for (i = 0; i < d->n && i < CGROUP_MAX; i++) {
-		if (open_one(&d->v[i], subs[i], frozen_ok, &h, e) < 0) {
+		if (open_one(&d->v[i], subs[i], init, frozen_ok, &h, e) < 0) {
 			cgroup_handle_close(&h);
 			return -1;
 		}

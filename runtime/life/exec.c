@@ -372,7 +372,7 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 	    life_settle_notes(p, o->strict, a, e) < 0 ||
 	    seccomp_program_build(&c->linux_.seccomp, a, &j->init.seccomp, &notes, e) < 0 ||
 	    exec_find_namespaces(j, &r, p, e) < 0 ||
-	    cgroup_open(&cgroups, subs, o->ignore_paused, &j->init.cgroup, e) < 0 ||
+	    cgroup_open(&cgroups, subs, r.pid, o->ignore_paused, &j->init.cgroup, e) < 0 ||
 	    rdt_open(&r.rdt, &j->init.cgroup, e) < 0)
 		return -1;
 	life_log_notes(&notes);

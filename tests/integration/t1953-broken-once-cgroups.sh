@@ -67,6 +67,21 @@ a_stopped_containers_deletion_leaves_another_one_in_its_cgroup_alone() {
 
 # ---- exec ----
 
+# As an init system inside does; on v2 the container's own cgroup takes no process after that.
+a_container_that_hands_its_controllers_down_can_be_entered() {
+	bundle '(.mounts[] | select(.destination == "/sys/fs/cgroup")).options |= map(if . == "ro" then "rw" else . end)' \
+		'ns("cgroup")' writable "sh(\"cd /sys/fs/cgroup; mkdir sub-$P; echo 0 >sub-$P/cgroup.procs; echo +pids >cgroup.subtree_control
+			echo >/ready; exec sleep 1000\")"
+	sbx run -d -b "$B" "$ID" 2>/dev/null
+	wait_until 10 test -e "$B/rootfs/ready"
+	in_box "$ID" /bin/cat /proc/self/cgroup
+	rc_is 0
+	[ "$VIEW" != v2 ] || is "$out" "0::/sub-$P"
+	run timeout 30 "$SBXRUN" --root "$T/state" delete --force "$ID"
+	rc_is 0
+	nothing_is_left
+}
+
 a_process_file_that_is_silent_about_new_privileges_gives_none() {
 	box '.process.noNewPrivileges = true'
 	echo '{"cwd": "/", "args": ["/bin/grep", "NoNewPrivs", "/proc/self/status"], "user": {"uid": 0, "gid": 0}}' >process
