@@ -73,7 +73,7 @@ a_container_that_hands_its_controllers_down_can_be_entered() {
 		'ns("cgroup")' writable "sh(\"cd /sys/fs/cgroup; mkdir sub-$P; echo 0 >sub-$P/cgroup.procs; echo +pids >cgroup.subtree_control
 			echo >/ready; exec sleep 1000\")"
 	sbx run -d -b "$B" "$ID" 2>/dev/null
-	wait_until 10 test -e "$B/rootfs/ready"
+	wait_until 60 test -e "$B/rootfs/ready"
 	in_box "$ID" /bin/cat /proc/self/cgroup
 	rc_is 0
 	[ "$VIEW" != v2 ] || is "$out" "0::/sub-$P"

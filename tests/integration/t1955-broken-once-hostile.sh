@@ -16,9 +16,9 @@ a_run_whose_start_hook_hangs_can_be_ended() {
 			"hook(\"$kind\"; \"/bin/sh\"; [\"sh\", \"-c\", \"echo here >$T/hook; exec sleep 300\"])"
 		"$SBXRUN" --root "$T/state" run -b "$B" "$ID" 2>err &
 		BG=$!
-		wait_until 10 test -s hook
+		wait_until 60 test -s hook
 		kill -TERM "$BG"
-		wait_until 10 dead "$BG"
+		wait_until 60 dead "$BG"
 		wait_for_background
 		isnt "$rc" 0
 		[ ! -e "$B/rootfs/mark" ] || fail 'the program has run'
@@ -55,7 +55,7 @@ an_exec_that_the_container_stops_can_be_ended() {
 	done
 	dead "$BG" && return # nobody was fast enough
 	kill -TERM "$BG"
-	wait_until 10 dead "$BG"
+	wait_until 60 dead "$BG"
 	wait_for_background
 	isnt "$rc" 0
 	is "$(sbx ps --format json "$ID")" "[$init]"
