@@ -1,10 +1,12 @@
 #include "init/listener.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,9 +19,22 @@ enum { TAKE_MS = 10000 };
 /* About half a minute on today's machines: init must not spin for ever if the other side died. */
 static const unsigned long spins_max = 1UL << 32;
 
+/* A process of the container may have got hold of the page, or sent another file: touching what is
+ * not there any more would be our end. */
+static const int page_seals = F_SEAL_SHRINK | F_SEAL_SEAL;
+
 struct listener_page *listener_map(int page_fd, struct error *e)
 {
-	void *p = mmap(NULL, sizeof(struct listener_page), PROT_READ | PROT_WRITE, MAP_SHARED, page_fd, 0);
+	int seals = fcntl(page_fd, F_GET_SEALS);
+	struct stat st;
+	void *p;
+
+	if (seals < 0 || (seals & page_seals) != page_seals || fstat(page_fd, &st) < 0 ||
+	    st.st_size < (off_t)sizeof(struct listener_page)) {
+		err_set(e, ERR_SYSTEM, "linux.seccomp: what init sent is not its page");
+		return NULL;
+	}
+	p = mmap(NULL, sizeof(struct listener_page), PROT_READ | PROT_WRITE, MAP_SHARED, page_fd, 0);
 
 	if (p == MAP_FAILED) {
 		err_sys(e, "linux.seccomp: map a page");
@@ -30,10 +45,11 @@ struct listener_page *listener_map(int page_fd, struct error *e)
 
 struct listener_page *listener_offer(int sock, struct error *e)
 {
-	autoclose int fd = memfd_create("listener", MFD_CLOEXEC);
+	autoclose int fd = memfd_create("listener", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	struct listener_page *page;
 
-	if (fd < 0 || ftruncate(fd, (off_t)sizeof(*page)) < 0) {
+	if (fd < 0 || ftruncate(fd, (off_t)sizeof(*page)) < 0 ||
+	    fcntl(fd, F_ADD_SEALS, page_seals) < 0) {
 		err_sys(e, "linux.seccomp: make a page");
 		return NULL;
 	}
