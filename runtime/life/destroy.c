@@ -3,6 +3,7 @@
  * and the record goes last, so that whatever is left can be removed by the next `delete --force`.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -15,6 +16,8 @@
 #include "cgroup/rdt.h"
 #include "init/hooks.h"
 #include "life/life.h"
+#include "ns/userns.h"
+#include "oci/oci.h"
 #include "sys/proc.h"
 #include "sys/sys.h"
 
@@ -83,7 +86,58 @@ static int destroy_members(const struct record *r, int pidfd, struct error *e)
 	return rc;
 }
 
-static int destroy_all(const struct record *r, int pidfd, struct error *e)
+typedef int cgroup_act(const struct cgroup_dirs *d, struct error *e);
+
+/* A user namespace with the ids of the container's own; -1 if it had none. */
+static int destroy_open_ids(const struct store *s, struct arena *a, struct error *e)
+{
+	enum { CONFIG_MAX = 16 << 20 };
+	autoclose int fd = openat(s->dfd, "config.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct oci_config *c = arena_new(a, struct oci_config);
+	char *text;
+	size_t len;
+
+	if (fd < 0 || !(text = fd_read_all(fd, CONFIG_MAX, a, &len)))
+		return err_sys(e, "read the config of container \"%s\"", s->id);
+	if (oci_config_read("config.json", text, len, a, c, e) < 0)
+		return -1;
+	if (!c->linux_.uid_mappings.n || !c->linux_.gid_mappings.n)
+		return err_set(e, ERR_SYSTEM, "it has no ids of its own");
+	return userns_open_map(&c->linux_.uid_mappings, &c->linux_.gid_mappings, true, e);
+}
+
+/*
+ * An ordinary user's container can give cgroups that it made below its own to another of its ids, or
+ * close them for everybody. In a user namespace with these ids the caller has rights over all of them.
+ */
+static int destroy_by_ids(cgroup_act *act, const struct store *s, const struct cgroup_dirs *dirs,
+			  struct arena *a)
+{
+	struct error ignored;
+	autoclose int ns_fd = destroy_open_ids(s, a, &ignored);
+	int status = 1;
+	pid_t pid;
+
+	if (ns_fd < 0)
+		return -1;
+	pid = sys_clone3(0, -1, NULL);
+	if (pid == 0)
+		_exit(setns(ns_fd, CLONE_NEWUSER) < 0 || act(dirs, &ignored) < 0);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status ? -1 : 0;
+}
+
+static int destroy_cgroups(cgroup_act *act, const struct store *s, const struct cgroup_dirs *dirs,
+			   struct arena *a, struct error *e)
+{
+	if (act(dirs, e) == 0)
+		return 0;
+	return e->sys == EACCES && geteuid() != 0 ? destroy_by_ids(act, s, dirs, a) : -1;
+}
+
+static int destroy_all(const struct store *s, const struct record *r, int pidfd, struct arena *a,
+		       struct error *e)
 {
 	const struct cgroup_dirs dirs = life_cgroups(r);
 	struct error other;
@@ -92,11 +146,11 @@ static int destroy_all(const struct record *r, int pidfd, struct error *e)
 	if (!dirs.n && destroy_members(r, pidfd, e) < 0)
 		result = -1;
 	/* Before init is waited for: it does not end while something of it is frozen. */
-	if (pidfd >= 0 && cgroup_kill(&dirs, e) < 0)
+	if (pidfd >= 0 && destroy_cgroups(cgroup_kill, s, &dirs, a, e) < 0)
 		result = -1;
 	if (destroy_kill_init(pidfd, r->id, result < 0 ? &other : e) < 0)
 		result = -1;
-	if (cgroup_destroy(&dirs, result < 0 ? &other : e) < 0)
+	if (destroy_cgroups(cgroup_destroy, s, &dirs, a, result < 0 ? &other : e) < 0)
 		result = -1;
 	if (rdt_remove(&r->rdt, result < 0 ? &other : e) < 0)
 		result = -1;
@@ -110,7 +164,7 @@ int life_destroy(struct store *s, const struct record *r, int pidfd, struct aren
 {
 	bool ours;
 
-	if (destroy_is_of_this_boot(r, &ours, e) < 0 || (ours && destroy_all(r, pidfd, e) < 0))
+	if (destroy_is_of_this_boot(r, &ours, e) < 0 || (ours && destroy_all(s, r, pidfd, a, e) < 0))
 		return -1;
 	destroy_run_poststop(r, a);
 	return store_remove(s, e);
