@@ -45,6 +45,7 @@ static int init_detach_from_caller(struct init *in, struct error *e)
 	/* The lock on the state lives as long as any copy of its descriptor, and so does a socket. */
 	store_close(in->store);
 	fd_close(&in->parent_fd);
+	identity_forget_environment();
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_NAME, "sbxrun:init") < 0)
 		return err_sys(e, "prctl");
 	if (setsid() < 0)

@@ -28,6 +28,7 @@ static int join_leave_caller(struct join *j, struct error *e)
 {
 	store_close(j->init.store);
 	fd_close(&j->init.parent_fd);
+	identity_forget_environment();
 	if (prctl(PR_SET_NAME, "sbxrun:exec") < 0)
 		return err_sys(e, "prctl");
 	umask(0);

@@ -9,6 +9,7 @@
 #include <linux/ioprio.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -32,6 +33,15 @@ struct kernel_sched_attr {
 	uint32_t util_min;
 	uint32_t util_max;
 };
+
+void identity_forget_environment(void)
+{
+	char **variable;
+
+	for (variable = environ; variable && *variable; variable++)
+		explicit_bzero(*variable, strlen(*variable));
+	clearenv();
+}
 
 int identity_reset_signals(struct error *e)
 {

@@ -114,4 +114,24 @@ descriptors_do_not_pass_through_exec() {
 	[[ ! $out =~ outside|/proc$ ]] || leaked "$out"
 }
 
+# Until it is the program, the runtime's process in the container has the memory of the one that made it.
+the_environment_can_not_be_read_from_a_container_that_waits() {
+	bundle 'caps(["CAP_SYS_PTRACE", "CAP_DAC_OVERRIDE"])'
+	SECRET=canary-$P sbx create -b "$B" "$ID"
+	run sbx exec "$ID" /bin/sh -c 'tr "\0" "\n" </proc/1/environ; echo end'
+	like "$out" end
+	[[ $out != *"canary-$P"* ]] || leaked "$out"
+}
+
+the_environment_can_not_be_read_while_exec_enters() {
+	local i
+	bundle writable 'caps(["CAP_SYS_PTRACE", "CAP_DAC_OVERRIDE"])' \
+		'sh("while :; do for p in /proc/[0-9]*; do ! grep -aq canary $p/environ || echo >/seen; done 2>/dev/null; done")'
+	sbx run -d -b "$B" "$ID"
+	for ((i = 0; i < STARTS; i++)); do
+		SECRET=canary-$P sbx exec "$ID" /bin/true
+	done
+	[ ! -e "$B/rootfs/seen" ] || leaked "the caller's environment"
+}
+
 run_tests
