@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/pidfd.h>
@@ -21,6 +22,7 @@
 #include "ns/launch.h"
 #include "oci/names.h"
 #include "oci/oci.h"
+#include "security/caps.h"
 #include "security/lsm.h"
 #include "sys/msg.h"
 #include "sys/sys.h"
@@ -245,14 +247,34 @@ static int exec_find_namespaces(struct join *j, const struct record *r, const st
 	return 0;
 }
 
+/* Until its filter is loaded, init may hold a right that nothing else in the container has. */
+static int exec_check_init(const struct record *r, const struct plan *p, struct error *e)
+{
+	const uint64_t admin = CAPS_BIT(CAP_SYS_ADMIN), trace = CAPS_BIT(CAP_SYS_PTRACE);
+	char path[64], text[4096], *at;
+
+	if (!(p->caps.bounding & trace) || (p->caps.bounding & admin))
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/status", r->pid);
+	if (fd_read_at(AT_FDCWD, path, text, sizeof(text)) < 0 || !(at = strstr(text, "\nCapPrm:")))
+		return err_set(e, ERR_WRONG_STATE, "container not running");
+	if (!(strtoull(at + strlen("\nCapPrm:"), NULL, 16) & admin))
+		return 0;
+	return err_set(e, ERR_WRONG_STATE,
+		       "container not running yet: a process with CAP_SYS_PTRACE could take over the one that "
+		       "will load its filter");
+}
+
 static int exec_check_status(const struct store *s, const struct record *r,
-			     const struct exec_options *o, int *ret_pidfd, struct error *e)
+			     const struct exec_options *o, enum status *ret_status, int *ret_pidfd,
+			     struct error *e)
 {
 	const struct cgroup_dirs dirs = life_cgroups(r);
 	enum status status;
 
 	if (store_status(s, r, &status, ret_pidfd, e) < 0)
 		return -1;
+	*ret_status = status;
 	if (status == STATUS_STOPPED || status == STATUS_CREATING)
 		return err_set(e, ERR_WRONG_STATE, "cannot exec in a stopped container: container not running");
 	if (!o->ignore_paused && cgroup_is_frozen(&dirs))
@@ -338,6 +360,7 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 	int own[2] = {-1, -1}, result;
 	const char *const *subs;
 	struct cgroup_dirs cgroups;
+	enum status status;
 	struct record r;
 
 	*ret_status = 0;
@@ -357,7 +380,7 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 	if (life_load(o->root, o->id, false, a, &s, &r, e) < 0)
 		return -1;
 	cgroups = life_cgroups(&r);
-	if (exec_check_status(&s, &r, o, &j->init_pidfd, e) < 0 || exec_load(&s, o, a, c, e) < 0 ||
+	if (exec_check_status(&s, &r, o, &status, &j->init_pidfd, e) < 0 || exec_load(&s, o, a, c, e) < 0 ||
 	    life_probe_host(cgroup_sub_has_controller(&o->cgroups), a, &facts, e) < 0 ||
 	    cgroup_plan_sub(&o->cgroups, &cgroups, &facts.cgroup, a, &subs, e) < 0)
 		return -1;
@@ -369,6 +392,7 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 			       o->apparmor ? "--apparmor" : "--process-label",
 			       o->apparmor ? "AppArmor" : "SELinux");
 	if (plan_make_exec(c, o->id, &facts, a, p, e) < 0 ||
+	    (status == STATUS_CREATED && exec_check_init(&r, p, e) < 0) ||
 	    life_settle_notes(p, o->strict, a, e) < 0 ||
 	    seccomp_program_build(&c->linux_.seccomp, a, &j->init.seccomp, &notes, e) < 0 ||
 	    exec_find_namespaces(j, &r, p, e) < 0 ||

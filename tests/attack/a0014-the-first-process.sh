@@ -69,4 +69,17 @@ a_hook_of_start_can_not_take_over_who_loads_the_filter() {
 	hides "$seen" taken 'the memory of a process with CAP_SYS_ADMIN'
 }
 
+# It keeps that right while it waits for `start`, too.
+an_exec_before_the_start_can_not_take_over_who_loads_the_filter() {
+	bundle writable '.process.noNewPrivileges = false' 'caps(["CAP_DAC_OVERRIDE", "CAP_SYS_PTRACE"])' \
+		'.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["accept4"], action: "SCMP_ACT_ERRNO"}]}'
+	sbx create -b "$B" "$ID"
+	run sbx exec "$ID" /bin/sh -c '(exec 3<>/proc/1/mem) && echo taken'
+	hides "$out" taken 'the memory of a process with CAP_SYS_ADMIN'
+	# Who can't trace it may come.
+	echo '{"cwd": "/", "args": ["/bin/echo", "in"], "user": {"uid": 0, "gid": 0}, "capabilities": {}}' >process
+	run sbx exec -p process "$ID"
+	is "$rc $out" '0 in'
+}
+
 run_tests
