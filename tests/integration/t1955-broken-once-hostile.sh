@@ -63,10 +63,10 @@ an_exec_that_the_container_stops_can_be_ended() {
 
 # ---- the listener of a filter ----
 
-# Takes connections and whatever comes with them, but the second process has to wait for a second: its queue is full.
+# Takes connections and whatever comes with them, but the second process has to wait until file $1 is there: its queue is full.
 _slow_listener() {
 	python3 -c '
-import socket, time
+import os, socket, sys, time
 def server(name, n):
     s = socket.socket(socket.AF_UNIX)
     s.bind(name)
@@ -79,17 +79,18 @@ def take(s):
 first = server("sock", 4)
 print("ready", flush=True)
 take(first)
-import os
 os.unlink("sock")
 second = server("sock.new", 0)
 other = socket.socket(socket.AF_UNIX)
 other.connect("sock.new")
 os.rename("sock.new", "sock")
 print("full", flush=True)
-time.sleep(2)
+end = time.monotonic() + 60
+while not os.path.exists(sys.argv[1]) and time.monotonic() < end:
+    time.sleep(0.05)
 kept.append(second.accept())
 take(second)
-time.sleep(20)' >listener 2>&1 &
+time.sleep(100)' "$1" >listener 2>&1 &
 	LISTENER=$!
 	wait_until 20 grep -q ready listener
 }
@@ -97,12 +98,12 @@ time.sleep(20)' >listener 2>&1 &
 # With CAP_SYS_PTRACE a program opens what the process that exec brings in has open, and cuts it off.
 a_listeners_page_that_is_cut_off_is_not_the_end_of_exec() {
 	needs python3
-	_slow_listener
 	bundle writable 'caps(["CAP_SYS_PTRACE", "CAP_DAC_OVERRIDE"])' \
 		'.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: ($T + "/sock"), syscalls: [{names: ["mkdir"], action: "SCMP_ACT_NOTIFY"}]}' \
 		'sh("while :; do for f in /proc/[0-9]*/fd/*; do case $(readlink $f) in *memfd:listener*) echo >>/found; true >$f ;; esac; done 2>/dev/null; done")'
+	_slow_listener "$B/rootfs/found"
 	sbx run -d -b "$B" "$ID" 2>/dev/null
-	wait_until 20 grep -q full listener
+	wait_until 60 grep -q full listener
 	run sbx exec "$ID" /bin/true
 	[ -e "$B/rootfs/found" ] || fail 'the page was not found'
 	rc_is 0

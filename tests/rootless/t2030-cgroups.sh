@@ -10,7 +10,7 @@ _can_be_deleted() {
 		'ns("cgroup")' writable 'caps(["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER"])' \
 		"sh(\"cd /sys/fs/cgroup && mkdir -p sub-$P/inner-$P; $1; echo >/ready; exec sleep 1000\")"
 	sbx run -d -b "$B" "$ID" 2>/dev/null
-	wait_until 20 test -e "$B/rootfs/ready"
+	wait_until 60 test -e "$B/rootfs/ready"
 	run timeout 60 "$SBXRUN" --root "$T/state" delete --force "$ID"
 	rc_is 0
 	nothing_is_left
