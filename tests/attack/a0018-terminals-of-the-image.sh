@@ -17,9 +17,18 @@ _run_on_terminal() {
 
 _box() {
 	bundle '.process.terminal = true' "$_image_dev" writable \
-		'sh("test -t 0 && echo a terminal; test ! -f /proc/self/fd/0 || echo a file; stat -Lc \"%t:%T\" /proc/self/fd/0; stat -Lc \"%t:%T\" /dev/console; cat /dev/console.txt")' "$@"
+		'sh("test -t 0 && echo a terminal; stat -Lc \"stdin %d:%i %t:%T\" /proc/self/fd/0; stat -Lc \"console %d:%i %t:%T\" /dev/console; test -f /dev/ptmx && cat /dev/ptmx; echo end")' "$@"
 	mkdir -p canary
 	echo secret >canary.txt
+}
+
+# A program that ran has said so on a terminal, the first of its own devpts, and that is its console, too.
+_judge() {
+	cat output
+	[ "$rc" = 0 ] || grep -q ^stdin output || return 0
+	grep -q 'a terminal' output || faked "it ran without a terminal${1:+ ($1)}"
+	grep -q '^stdin .* 88:0' output && [ "$(sed -n 's/^stdin //p' output)" = "$(sed -n 's/^console //p' output)" ] ||
+		faked "$(grep -E '^(stdin|console)' output | tr '\r\n' '  ')${1:+ ($1)}"
 }
 
 a_console_that_is_a_link_leads_nowhere() {
@@ -29,6 +38,7 @@ a_console_that_is_a_link_leads_nowhere() {
 		ln -s "$link" "$B/rootfs/dev/console"
 		_run_on_terminal
 		untouched canary "$link"
+		_judge "$link"
 	done
 }
 
@@ -39,6 +49,7 @@ pts_that_is_a_link_leads_nowhere() {
 		ln -s "$link" "$B/rootfs/dev/pts"
 		_run_on_terminal
 		untouched canary "$link"
+		_judge "$link"
 	done
 }
 
@@ -46,12 +57,14 @@ a_ptmx_of_the_image_is_not_used() {
 	_box
 	echo fake >"$B/rootfs/dev/ptmx"
 	_run_on_terminal
-	! grep -q 'a file' output || faked 'the terminal is a file'
+	holds "$B/rootfs/dev/ptmx" fake
+	_judge
 	_box
 	ln -s "$T/canary.txt" "$B/rootfs/dev/ptmx"
 	_run_on_terminal
 	holds canary.txt secret
 	! grep -q secret output || escaped 'it read the canary'
+	_judge 'a link'
 }
 
 a_volume_on_pts_is_not_taken_for_a_devpts() {
@@ -60,21 +73,37 @@ a_volume_on_pts_is_not_taken_for_a_devpts() {
 	: >volume/0
 	_box 'unmount("/dev/pts") | mount({destination: "/dev/pts", source: ($T + "/volume"), options: ["bind"]})'
 	_run_on_terminal
-	! grep -q 'a terminal' output || [ ! -s volume/0 ] || faked "the terminal is a file"
-	is "$(cat volume/ptmx)" ''
+	[ ! -s volume/0 ] || faked "the terminal is a file: $(head -c 100 volume/0)"
+	[ ! -s volume/ptmx ] || faked "the terminal's other end is a file: $(head -c 100 volume/ptmx)"
+	_judge
+}
+
+# A node of the image's beside a devpts of a neighbour's: the kernel makes the terminal in that one.
+a_ptmx_node_of_the_image_does_not_lead_to_another_devpts() {
+	mkdir neighbour
+	mount -t devpts -o newinstance,ptmxmode=0666 devpts neighbour
+	_box 'unmount("/dev/pts") | mount({destination: "/dev/pts/pts", source: ($T + "/neighbour"), options: ["bind"]})'
+	mkdir "$B/rootfs/dev/pts"
+	mknod -m 666 "$B/rootfs/dev/pts/ptmx" c 5 2
+	_run_on_terminal
+	umount neighbour
+	cat output
+	! grep -q '^stdin' output || faked "a terminal of the neighbour's: $(grep ^stdin output)"
 }
 
 # The container moves its own /dev away and puts files into a new one.
 exec_does_not_take_a_file_for_a_terminal() {
 	local fake
 	for fake in 'echo fake >/dev/pts/ptmx' 'ln -s /canary /dev/pts/ptmx' 'mkfifo /dev/pts/ptmx' 'mkdir /dev/pts/ptmx'; do
-		bundle 'sh("mv /dev /old; mkdir -p /dev/pts; \(env.FAKE); : >/ready; sleep 100")' "$_image_dev" writable
+		bundle 'sh("mv /dev /old; mkdir -p /dev/pts; : >/dev/pts/0; \(env.FAKE); : >/ready; sleep 100")' "$_image_dev" writable
 		jq --arg fake "$fake" '.process.args[2] |= sub("null"; $fake)' "$B/config.json" >new && mv new "$B/config.json"
 		echo canary >"$B/rootfs/canary"
 		sbx run -d -b "$B" "$ID"
 		wait_until 20 test -e "$B/rootfs/ready"
-		at_terminal timeout -k 1 20 "$SBXRUN" --root "$T/state" exec -t "$ID" /bin/sh -c 'test -t 0 || echo no terminal' </dev/null
+		at_terminal timeout -k 1 20 "$SBXRUN" --root "$T/state" exec -t "$ID" /bin/sh -c 'echo began; test -t 0 || echo no terminal' </dev/null
 		! grep -q 'no terminal' output || faked "a terminal made of: $fake"
+		[ ! -s "$B/rootfs/dev/pts/0" ] || faked "what it says goes to a file: $(head -c 100 "$B/rootfs/dev/pts/0") ($fake)"
+		[ ! -f "$B/rootfs/dev/pts/ptmx" ] || [ -L "$B/rootfs/dev/pts/ptmx" ] || holds "$B/rootfs/dev/pts/ptmx" fake "$fake"
 		holds "$B/rootfs/canary" canary "$fake"
 		sbx delete -f "$ID"
 	done

@@ -7,6 +7,8 @@
  *	attacker domain			prints the domain name of the uts namespace, without /proc
  *	attacker persona		prints the execution domain
  *	attacker abstract NAME		connects to an abstract unix socket; prints the error
+ *	attacker terminal DIR		sits at a new terminal of the devpts DIR, which is its number 0 if there was none;
+ *					says what is written to it
  *	attacker reopen DEV INO		lies in wait for the file DEV:INO as somebody's program or descriptor,
  *					holds it, and tries to get it for writing until /end is there
  */
@@ -28,6 +30,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/un.h>
+#include <termios.h>
 #include <unistd.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
@@ -307,6 +310,30 @@ static int abstract(const char *name)
 	return 0;
 }
 
+static int sit_at_terminal(const char *dir)
+{
+	char text[4096];
+	int master, slave, unlock = 0;
+	struct termios t;
+	ssize_t n;
+
+	snprintf(text, sizeof(text), "%s/ptmx", dir);
+	master = open(text, O_RDWR | O_NOCTTY);
+	if (master < 0 || ioctl(master, TIOCSPTLCK, &unlock) < 0)
+		return 1;
+	slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY);
+	if (slave < 0 || tcgetattr(slave, &t) < 0)
+		return 1;
+	cfmakeraw(&t);
+	tcsetattr(slave, TCSANOW, &t);
+	puts("waiting");
+	fflush(stdout);
+	while ((n = read(master, text, sizeof(text))) > 0)
+		if (write(STDOUT_FILENO, text, (size_t)n) < 0)
+			return 1;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *verb = argc > 1 ? argv[1] : "";
@@ -324,6 +351,8 @@ int main(int argc, char **argv)
 		return printf("%x\n", (unsigned int)personality(0xffffffff)) < 0;
 	if (strcmp(verb, "abstract") == 0 && argc > 2)
 		return abstract(argv[2]);
+	if (strcmp(verb, "terminal") == 0 && argc > 2)
+		return sit_at_terminal(argv[2]);
 	if (strcmp(verb, "reopen") == 0 && argc > 3)
 		return reopen(argv[2], argv[3]);
 	return 2;
