@@ -27,8 +27,8 @@ ids_of_exec_are_numbers() {
 	for user in 1 1000 4242 1000:1000 1:4242; do
 		run sbx exec --user "$user" "$ID" /bin/sh -c 'id -u; id -g'
 		[ "$rc" = 0 ] || fail "$user was refused: $err"
-		like "$out" "^${user%:*}"$'\n' "$user"
-		[[ $user != *:* ]] || like "$out" $'\n'"${user#*:}"'$' "$user"
+		[[ $out == "${user%:*}"$'\n'* ]] || escaped "--user $user: ${out//$'\n'/ }"
+		[[ $user != *:* ]] || [[ $out == *$'\n'"${user#*:}" ]] || escaped "--user $user: ${out//$'\n'/ }"
 	done
 }
 

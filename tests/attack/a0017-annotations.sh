@@ -15,18 +15,25 @@ _annotations='.annotations += {"org.systemd.property.ExecStartPre": ("[(\"/bin/t
 	"run.oci.hooks.stderr": ($T + "/canary/err"), "run.oci.delegate-cgroup": "../..", "io.kubernetes.cri-o.userns-mode": "host",
 	"io.podman.annotations.privileged": "TRUE", "io.podman.annotations.seccomp": "unconfined", "sbxrun.policy": "none",
 	"org.opencontainers.runc.privileged": "true"}'
-_see='sh("grep -E \"^(Uid|Gid|Groups|Cap|NoNewPrivs|Seccomp)\" /proc/self/status; cut -d\" \" -f5,6 /proc/self/mountinfo; ls /dev")'
-_filter='.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["mkdir"], action: "SCMP_ACT_ERRNO"}]}'
+_see='sh("mkdir /tmp/made 2>&1; grep -E \"^(Uid|Gid|Groups|Cap|NoNewPrivs|Seccomp)\" /proc/self/status; cut -d\" \" -f5,6 /proc/self/mountinfo; ls /dev")'
+_filter='.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["mkdir", "mkdirat"], action: "SCMP_ACT_ERRNO", errnoRet: 122}]}'
+
+# The bundle as a caller runs it who has groups.
+_attack_with_groups() {
+	run setpriv --groups 4,4242 -- "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
+}
 
 no_annotation_loosens_anything() {
 	local plain
 	mkdir canary
+	needs setpriv
 	bundle "$_see" "$_filter" '.process.user = {uid: 1000, gid: 1000}'
-	attack
+	_attack_with_groups
 	rc_is 0
 	plain=$out
+	like "$plain" 'uota exceeded'
 	bundle "$_see" "$_filter" '.process.user = {uid: 1000, gid: 1000}' "$_annotations"
-	attack
+	_attack_with_groups
 	untouched canary
 	[ "$rc" != 0 ] || [ "$out" = "$plain" ] || escaped "$(diff <(echo "$plain") <(echo "$out") || :)"
 }

@@ -56,6 +56,16 @@ priority_does_not_pass() {
 	[ "$out" = '0 0' ] || leaked "priority $out"
 }
 
+the_affinity_does_not_pass() {
+	local all
+	needs taskset
+	[ "$(nproc --all)" -gt 1 ] || skip 'needs two processors'
+	_called_by 'grep Cpus_allowed_list /proc/1/status' env
+	all=$out
+	_called_by 'grep Cpus_allowed_list /proc/1/status' taskset -c 0
+	[ "$out" = "$all" ] || leaked "$out"
+}
+
 # The session keyring is asked for by a program: what it names is not the one that the caller sees as its own.
 the_keyring_does_not_pass() {
 	local own

@@ -6,14 +6,18 @@
 
 # Cgroup paths climb no higher than the hierarchy's root, and delete nothing that is not theirs.
 cgroup_paths_stay_below_their_root() {
-	local dir path left=''
+	local dir path before left=''
 	dir=${CGROUP_MOUNTS[pids]:-${CGROUP_MOUNTS[unified]}}
 	mkdir "$dir/$P" "$dir/$P/$P-canary"
 	mkdir canary
 	for path in "/$P/../../../../../../..$T/canary/made" "../../../..$T/canary/made" "/$P/$P-in/../../$P/$P-canary/.."; do
+		# What is made and removed again shows in its time alone.
+		before=$(stat -c %y canary)
 		bundle 'sh("echo ran")' ".linux.cgroupsPath = \"$path\""
 		attack
+		[ -d canary ] || escaped "the canary is gone ($path)"
 		untouched canary "$path"
+		[ "$(stat -c %y canary)" = "$before" ] || escaped "something was made in the canary for a while ($path)"
 		run sbx delete -f "$ID"
 		[ -d "$dir/$P/$P-canary" ] || escaped "$path removed a cgroup"
 	done
