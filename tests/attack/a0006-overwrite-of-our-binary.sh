@@ -32,7 +32,7 @@ while [ ! -e /a/opened ]; do
 	[ -z "$found" ] || break
 done
 echo "$found $(readlink $found/exe)" >/a/found
-( exec 3<$found/exe; : >/a/held; try; : >/a/opened; while [ ! -e /a/go ]; do sleep 0.05; done; sleep 0.2; try )
+( exec 3<$found/exe; : >/a/held; try; [ ! -p /a/fifo ] || cat /a/fifo >/dev/null & : >/a/opened; while [ ! -e /a/go ]; do sleep 0.05; done; sleep 0.2; try )
 : >/a/opened
 while [ ! -e /a/go ]; do sleep 0.05; done
 : >/a/over
@@ -82,12 +82,13 @@ the_binary_of_an_exec_can_not_be_written() {
 	# shellcheck disable=SC2016
 	bundle 'sh($code)' "$(all_caps)" 'mount({destination: "/a", source: ($T + "/a"), options: ["bind"]})' writable \
 		'.linux.maskedPaths = [] | .linux.readonlyPaths = []'
-	# What exec is asked to run is the runtime once more, so that it stays longer.
-	printf '#!/proc/self/exe\n' >"$B/rootfs/script"
+	# What exec is asked to run is the runtime once more, and it waits for a reader of its log.
+	printf '#!/proc/self/exe --log=/a/fifo\n' >"$B/rootfs/script"
+	mkfifo a/fifo
 	chmod 755 "$B/rootfs/script"
 	sbx run -d -b "$B" "$ID" >attacker.out 2>&1
 	for _ in 1 2 3 4 5 6; do
-		run sbx exec "$ID" /script
+		run timeout -k 1 5 "$SBXRUN" --root "$T/state" exec "$ID" /script
 	done
 	: >a/go
 	[ ! -e a/found ] || wait_until 20 test -e a/over

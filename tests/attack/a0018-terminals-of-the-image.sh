@@ -17,18 +17,19 @@ _run_on_terminal() {
 
 _box() {
 	bundle '.process.terminal = true' "$_image_dev" writable \
-		'sh("test -t 0 && echo a terminal; stat -Lc \"stdin %d:%i %t:%T\" /proc/self/fd/0; stat -Lc \"console %d:%i %t:%T\" /dev/console; test -f /dev/ptmx && cat /dev/ptmx; echo end")' "$@"
+		'sh("test -t 0 && echo a terminal; stat -Lc \"stdin %d:%i %t:%T\" /proc/self/fd/0; stat -Lc \"console %d:%i %t:%T\" /dev/console; echo mounts $(grep -c devpts /proc/self/mountinfo); test -f /dev/ptmx && cat /dev/ptmx; echo end")' "$@"
 	mkdir -p canary
 	echo secret >canary.txt
 }
 
-# A program that ran has said so on a terminal, the first of its own devpts, and that is its console, too.
+# A program that ran has said so on a terminal, the first of its own devpts, and that is its console, too. Both mounts are in sight.
 _judge() {
 	cat output
 	[ "$rc" = 0 ] || grep -q ^stdin output || return 0
 	grep -q 'a terminal' output || faked "it ran without a terminal${1:+ ($1)}"
 	grep -q '^stdin .* 88:0' output && [ "$(sed -n 's/^stdin //p' output)" = "$(sed -n 's/^console //p' output)" ] ||
 		faked "$(grep -E '^(stdin|console)' output | tr '\r\n' '  ')${1:+ ($1)}"
+	grep -q '^mounts [2-9]' output || escaped "a mount of the terminal went elsewhere${1:+ ($1)}"
 }
 
 a_console_that_is_a_link_leads_nowhere() {

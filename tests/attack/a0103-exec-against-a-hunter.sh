@@ -10,9 +10,10 @@
 _hunt() {
 	local i
 	lie_in_wait "$@"
+	mkdir outside
 	for ((i = 0; i < STARTS; i++)); do
 		# A hunter that attaches may disturb the program's end, but not the host.
-		timeout -k 1 20 "$SBXRUN" --root "$T/state" exec "$ID" /hunter idle </dev/null >/dev/null 2>>errors || :
+		timeout -k 1 20 "$SBXRUN" --root "$T/state" exec "$ID" /hunter idle </dev/null >/dev/null 2>>errors 9<outside || :
 	done
 	call_it_off
 	hides "$REPORT" 'GOT [^
