@@ -7,7 +7,8 @@
 . "${0%/*}/../lib/attack.sh"
 . "${0%/*}/../lib/caps.sh"
 
-# Waits for a process that is not busybox, opens its binary, and tries everything before and after /a/go appears.
+# Waits for a process that is not busybox, opens its binary, and tries everything before and after /a/go appears. Whoever is there while
+# it looks is stopped: a signal takes no rights over the process but to be root.
 # shellcheck disable=SC2016
 ATTACKER='
 try() {
@@ -21,6 +22,7 @@ try() {
 }
 : >/a/junk; echo junk >/a/junk; : >/a/bound
 while [ ! -e /a/opened ]; do
+	kill -STOP -1 2>/dev/null
 	for p in /proc/[0-9]*; do
 		case $(readlink $p/exe 2>/dev/null) in
 		/bin/busybox | "") ;;
@@ -30,9 +32,11 @@ while [ ! -e /a/opened ]; do
 		esac
 	done
 	[ -z "$found" ] || break
+	kill -CONT -1 2>/dev/null
 done
 echo "$found $(readlink $found/exe)" >/a/found
-( exec 3<$found/exe; : >/a/held; try; [ ! -p /a/fifo ] || cat /a/fifo >/dev/null & : >/a/opened; while [ ! -e /a/go ]; do sleep 0.05; done; sleep 0.2; try )
+( exec 3<$found/exe; : >/a/held; try; kill -CONT -1; : >/a/opened; while [ ! -e /a/go ]; do sleep 0.05; done; sleep 0.2; try )
+kill -CONT -1 2>/dev/null
 : >/a/opened
 while [ ! -e /a/go ]; do sleep 0.05; done
 : >/a/over
@@ -82,18 +86,19 @@ the_binary_of_an_exec_can_not_be_written() {
 	# shellcheck disable=SC2016
 	bundle 'sh($code)' "$(all_caps)" 'mount({destination: "/a", source: ($T + "/a"), options: ["bind"]})' writable \
 		'.linux.maskedPaths = [] | .linux.readonlyPaths = []'
-	# What exec is asked to run is the runtime once more, and it waits for a reader of its log.
-	printf '#!/proc/self/exe --log=/a/fifo\n' >"$B/rootfs/script"
-	mkfifo a/fifo
+	# What exec is asked to run is the runtime once more, so that it stays longer.
+	printf '#!/proc/self/exe\n' >"$B/rootfs/script"
 	chmod 755 "$B/rootfs/script"
 	sbx run -d -b "$B" "$ID" >attacker.out 2>&1
 	for _ in 1 2 3 4 5 6; do
-		run timeout -k 1 5 "$SBXRUN" --root "$T/state" exec "$ID" /script
+		run timeout -k 1 20 "$SBXRUN" --root "$T/state" exec "$ID" /script
 	done
 	: >a/go
 	[ ! -e a/found ] || wait_until 20 test -e a/over
-	sbx delete -f "$ID"
+	# Before anybody runs it again.
 	_unchanged
+	sbx delete -f "$ID"
+	_unchanged 'in the end'
 }
 
 the_binary_can_not_be_written_by_a_container_that_is_the_runtime() {

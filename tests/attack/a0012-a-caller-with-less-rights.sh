@@ -41,25 +41,29 @@ a_setuid_copy_does_nothing() {
 	done
 }
 
-a_copy_with_file_capabilities_does_nothing() {
+# A copy with all the file capabilities that there are: with less it would get nowhere anyway.
+_copy_with_capabilities() {
 	local all
 	needs setcap
 	_copy 755
-	# All that there are: with less it would get nowhere anyway.
 	all=$(all_caps | grep -o 'CAP_[A-Z_]*' | tr '\n' ,)
 	setcap "${all%,}+ep" place/runtime
+}
+
+a_copy_with_file_capabilities_does_nothing() {
+	_copy_with_capabilities
 	_user_bundle
 	_as_user run -b "$B" "$ID"
 	[ "$rc" != 0 ] || escaped "it ran: $out"
 	untouched user-state
 }
 
-a_setuid_copy_is_no_oracle() {
+# What the copy says of files that the user can't see.
+_is_no_oracle() {
 	local path there missing
 	mkdir -m 700 secret
 	mkdir secret/bundle
 	echo '{}' >secret/bundle/config.json
-	_copy 4755
 	for path in secret/bundle secret/missing; do
 		_as_user run -b "$T/$path" oracle
 		printf '%s\n' "$rc${err//$path/}" >"said-${path##*/}"
@@ -74,6 +78,16 @@ a_setuid_copy_is_no_oracle() {
 	slurp there said-secret
 	slurp missing said-secret-missing
 	[ "$there" = "$missing" ] || escaped "'$there' or '$missing'"
+}
+
+a_setuid_copy_is_no_oracle() {
+	_copy 4755
+	_is_no_oracle
+}
+
+a_copy_with_file_capabilities_is_no_oracle() {
+	_copy_with_capabilities
+	_is_no_oracle
 }
 
 a_namespace_of_roots_can_not_be_joined() {

@@ -78,4 +78,27 @@ proc_exchanged_with_sys() {
 	_create_many proc sys
 }
 
+# The image's /dev/null, which has nothing to do with the one that masks are made of. What the link leads to is of the container's own uts
+# namespace.
+null_exchanged_with_a_link_into_proc() {
+	local i ran=0
+	bundle 'sh("stat -c mask\\ %t:%T /proc/keys /etc/secret; cat /etc/secret; echo end")' "$NO_DEV" 'ns("uts")' writable \
+		'.linux.maskedPaths = ["/proc/keys", "/etc/secret"] | .linux.readonlyPaths = []'
+	echo canary >"$B/rootfs/etc/secret"
+	mknod -m 666 "$B/rootfs/dev/null" c 1 3
+	ln -s /proc/sys/kernel/domainname "$B/rootfs/dev/link"
+	build_attacker
+	(cd "$B/rootfs/dev" && exec "$ATTACKER" swap null link) &
+	SWAPPER=$!
+	for ((i = 0; i < STARTS; i++)); do
+		run sbx run -b "$B" "$ID"
+		[[ $out == *end ]] || continue
+		ran=$((ran + 1))
+		[ "$out" = $'mask 1:3\nmask 1:3\nend' ] || escaped "start $i: ${out//$'\n'/, }"
+	done
+	kill "$SWAPPER"
+	wait "$SWAPPER" || :
+	echo "$ran of $STARTS ran"
+}
+
 run_tests
