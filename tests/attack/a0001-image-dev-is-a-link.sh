@@ -29,15 +29,19 @@ nothing_is_made_on_the_host_with_mounts_below_dev_alone() {
 	_run_with_dev '.mounts |= map(select(.destination != "/dev"))' "$T/canary"
 }
 
+# One by one, for the first that is refused would hide the others.
 a_link_below_dev_leads_nowhere_either() {
-	bundle 'sh("ls /dev")' "$NO_DEV" '.linux.devices = [{path: "/dev/dir/extra", type: "c", major: 1, minor: 3}]'
+	local name target
 	mkdir canary
-	ln -s "$T/canary" "$B/rootfs/dev/dir"
-	ln -s "$T/canary/made" "$B/rootfs/dev/tty"
-	ln -s "$T/canary/made2" "$B/rootfs/dev/fd"
-	ln -s "$T/canary" "$B/rootfs/dev/pts"
-	attack
-	untouched canary
+	for name in dir tty fd ptmx pts shm console; do
+		for target in "$T/canary" "$T/canary/made"; do
+			bundle 'sh("ls /dev")' '.linux.devices = [{path: "/dev/dir/extra", type: "c", major: 1, minor: 3}]' \
+				'.mounts |= map(select(.destination | IN("/dev", "/dev/mqueue") | not))'
+			ln -s "$target" "$B/rootfs/dev/$name"
+			attack
+			untouched canary "$name"
+		done
+	done
 }
 
 run_tests
