@@ -6,12 +6,14 @@
 
 # FILTER LINK: runs an image whose /dev is LINK; whatever it says, the canary stays empty.
 _run_with_dev() {
-	bundle 'sh("echo x >/dev/null; ls /dev")' "$1" '.linux.devices = [{path: "/dev/extra", type: "c", major: 1, minor: 3}]'
+	bundle 'sh("echo devpts $(grep -c \" devpts \" /proc/self/mountinfo); echo x >/dev/null; ls /dev")' "$1" '.linux.devices = [{path: "/dev/extra", type: "c", major: 1, minor: 3}]'
 	mkdir -p canary
 	rmdir "$B/rootfs/dev"
 	ln -s "$2" "$B/rootfs/dev"
 	attack
 	untouched canary "$2"
+	# What is mounted in the host's tree is gone with it.
+	[ "$1" = "$NO_DEV" ] || [[ $out != 'devpts 0'* ]] || escaped "a mount below /dev went elsewhere ($2)"
 }
 
 nothing_is_made_on_the_host_without_a_mount_on_dev() {

@@ -56,6 +56,16 @@ the_engines_profile_closes_what_it_says() {
 	[ "$(wc -l <<<"$out")" = 11 ] || fail "$out"
 }
 
+# What docker's profile leaves open: a family of sockets by its argument, and calls that are newer than most profiles.
+exotic_calls_can_be_denied() {
+	bundle 'sh("for c in io_uring clone3 vsock; do /attacker calls $c; done")' \
+		"$(_denied '"io_uring_enter", "io_uring_register", "io_uring_setup", "clone3"')" \
+		'.linux.seccomp.syscalls += [{names: ["socket"], action: "SCMP_ACT_ERRNO", errnoRet: 122, args: [{index: 0, value: 40, op: "SCMP_CMP_EQ"}]}]'
+	with_attacker
+	attack
+	[ "$out" = $'io_uring EDQUOT\nclone3 EDQUOT\nvsock EDQUOT' ] || escaped "past the filter: ${out//$'\n'/, }"
+}
+
 # An unknown name in a rule that denies must not leave the rest of the rule out.
 an_unknown_name_does_not_open_the_others() {
 	bundle 'sh("/attacker calls mkdir; true")' writable "$(_denied '"no_such_call", "mkdir", "mkdirat"')"

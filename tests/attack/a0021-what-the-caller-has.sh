@@ -56,6 +56,16 @@ priority_does_not_pass() {
 	[ "$out" = '0 0' ] || leaked "priority $out"
 }
 
+# Those that the config names; others are the caller's (spec/threat-model.md).
+limits_that_are_named_are_not_the_callers() {
+	# shellcheck disable=SC2016
+	bundle 'sh("grep -E \"^Max (open files|core file size|processes)\" /proc/self/limits | tr -s \" \"")' \
+		'.process.rlimits = [{type: "RLIMIT_NOFILE", soft: 100, hard: 200}, {type: "RLIMIT_CORE", soft: 0, hard: 0}, {type: "RLIMIT_NPROC", soft: 50, hard: 60}]'
+	run prlimit --nofile=300:300 --core=4096:4096 --nproc=5000:5000 "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
+	rc_is 0
+	[ "$(sort <<<"$out" | sed 's/ [a-z]* *$//')" = $'Max core file size 0 0\nMax open files 100 200\nMax processes 50 60' ] || leaked "${out//$'\n'/, }"
+}
+
 the_affinity_does_not_pass() {
 	local all
 	needs taskset
