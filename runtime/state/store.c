@@ -38,6 +38,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "state/sweep.h"
 #include "sys/proc.h"
 #include "sys/sys.h"
 
@@ -317,84 +318,17 @@ int store_read(const struct store *s, struct arena *a, struct record *ret, bool 
 	return 0;
 }
 
-static DIR *dir_open(int dfd, const char *name)
-{
-	int fd = openat(dfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!dir)
-		fd_close(&fd);
-	return dir;
-}
-
-static bool dir_is_entry(const struct dirent *entry)
-{
-	return !str_eq(entry->d_name, ".") && !str_eq(entry->d_name, "..");
-}
-
-/* Moves what is in a directory of dfd to dfd itself, so that no depth is too deep. */
-static void store_flatten(int dfd, const char *name, unsigned int *count)
-{
-	struct dirent *entry;
-	char to[32];
-	DIR *dir;
-
-	(void)!fchmodat(dfd, name, 0700, AT_SYMLINK_NOFOLLOW);
-	dir = dir_open(dfd, name);
-	while (dir && (entry = readdir(dir))) {
-		if (!dir_is_entry(entry))
-			continue;
-		snprintf(to, sizeof(to), ".%u", (*count)++);
-		/* A directory is moved by who may write to it. */
-		(void)!fchmodat(dirfd(dir), entry->d_name, 0700, AT_SYMLINK_NOFOLLOW);
-		renameat(dirfd(dir), entry->d_name, dfd, to);
-	}
-	if (dir)
-		closedir(dir);
-}
-
-static bool store_take_away(int dfd, const char *name, unsigned int *count)
-{
-	if (unlinkat(dfd, name, 0) == 0 || unlinkat(dfd, name, AT_REMOVEDIR) == 0)
-		return true;
-	store_flatten(dfd, name, count);
-	return unlinkat(dfd, name, AT_REMOVEDIR) == 0;
-}
-
-/*
- * The directory that the container saw, read-only. Root of a user namespace who may mount lifts that, and
- * where the state is his own (an ordinary user's) he writes what he likes.
- * Trust: all that is in it comes from the container, which has ended.
- */
-static void store_empty_notify(const struct store *s)
-{
-	unsigned int count = 0;
-	struct dirent *entry;
-	bool went_on = true;
-	DIR *dir;
-
-	/* What was moved up is found in the next round; each takes away something. */
-	while (went_on && unlinkat(s->dfd, "notify", AT_REMOVEDIR) < 0 && errno != ENOENT) {
-		went_on = false;
-		(void)!fchmodat(s->dfd, "notify", 0700, AT_SYMLINK_NOFOLLOW);
-		dir = dir_open(s->dfd, "notify");
-		while (dir && (entry = readdir(dir)))
-			if (dir_is_entry(entry) && store_take_away(dirfd(dir), entry->d_name, &count))
-				went_on = true;
-		if (dir)
-			closedir(dir);
-	}
-}
-
 /* Everything but the record, also what was never ours: nobody else has any business there. */
 static int store_empty(const struct store *s, struct error *e)
 {
 	struct dirent *entry;
-	DIR *dir = dir_open(s->dfd, ".");
+	DIR *dir = sweep_open(s->dfd, ".");
 
 	if (!dir)
 		return err_sys(e, "read the state of container \"%s\"", s->id);
-	store_empty_notify(s);
+	/* The container saw it read-only. Root of a user namespace who may mount lifts that, and where the
+	 * state is his own (an ordinary user's) he writes what he likes. */
+	sweep_directory(s->dfd, "notify");
 	while ((entry = readdir(dir)))
 		if (!str_eq(entry->d_name, RECORD) && entry->d_type != DT_DIR)
 			unlinkat(s->dfd, entry->d_name, 0);

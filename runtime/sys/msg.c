@@ -113,13 +113,10 @@ int msg_wait(int fd, struct error *e)
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 	int n;
 
-	/* Not at once: what is about to run gets its signals. */
-	while ((n = poll(&p, 1, SIGNAL_MS)) <= 0) {
-		if (n < 0 && errno != EINTR)
-			return err_sys(e, "wait for a message");
+	/* Not at once: what is about to run gets its signals. A failure is for who receives to see. */
+	while ((n = poll(&p, 1, SIGNAL_MS)) == 0 || (n < 0 && errno == EINTR))
 		if (sys_is_interrupted())
 			return err_set(e, ERR_SYSTEM, "interrupted by a signal");
-	}
 	return 0;
 }
 

@@ -10,7 +10,7 @@ what_a_container_writes_beside_its_notify_socket_is_removed() {
 			i=0 && while [ $i -lt 200 ]; do mkdir d && cd d; i=$((i + 1)); done; chmod 0 /run/notify/a/b /run/notify/a /run/notify; echo >/ready; sleep 1000")'
 	NOTIFY_SOCKET=$T/manager "$SBXRUN" --root "$T/state" run -b "$B" "$ID" 2>err &
 	BG=$!
-	wait_until 20 test -e "$B/rootfs/ready"
+	wait_until 60 test -e "$B/rootfs/ready"
 	run timeout 60 "$SBXRUN" --root "$T/state" delete --force "$ID"
 	rc_is 0
 	wait "$BG" || :

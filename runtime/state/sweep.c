@@ -1,0 +1,79 @@
+/*
+ * By descriptors, without following links, and without going down: what is in a subdirectory is moved up
+ * until nothing has any depth, so that no depth is too deep.
+ */
+#include "state/sweep.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+
+DIR *sweep_open(int dfd, const char *name)
+{
+	int fd = openat(dfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir)
+		fd_close(&fd);
+	return dir;
+}
+
+static bool is_entry(const struct dirent *entry)
+{
+	return !str_eq(entry->d_name, ".") && !str_eq(entry->d_name, "..");
+}
+
+/* Moves what is in a directory of dfd to dfd itself. */
+static void flatten(int dfd, const char *name, unsigned int *count)
+{
+	struct dirent *entry;
+	char to[32];
+	DIR *dir;
+
+	(void)!fchmodat(dfd, name, 0700, AT_SYMLINK_NOFOLLOW);
+	dir = sweep_open(dfd, name);
+	while (dir && (entry = readdir(dir))) {
+		if (!is_entry(entry))
+			continue;
+		snprintf(to, sizeof(to), ".%u", (*count)++);
+		/* A directory is moved by who may write to it. */
+		(void)!fchmodat(dirfd(dir), entry->d_name, 0700, AT_SYMLINK_NOFOLLOW);
+		renameat(dirfd(dir), entry->d_name, dfd, to);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static bool take_away(int dfd, const char *name, unsigned int *count)
+{
+	if (unlinkat(dfd, name, 0) == 0 || unlinkat(dfd, name, AT_REMOVEDIR) == 0)
+		return true;
+	flatten(dfd, name, count);
+	return unlinkat(dfd, name, AT_REMOVEDIR) == 0;
+}
+
+void sweep_directory(int dfd, const char *name)
+{
+	unsigned int count = 0;
+	struct dirent *entry;
+	bool went_on = true;
+	DIR *dir;
+
+	/* What was moved up is found in the next round; each takes away something. */
+	while (went_on && unlinkat(dfd, name, AT_REMOVEDIR) < 0 && errno != ENOENT) {
+		went_on = false;
+		(void)!fchmodat(dfd, name, 0700, AT_SYMLINK_NOFOLLOW);
+		dir = sweep_open(dfd, name);
+		while (dir && (entry = readdir(dir)))
+			if (is_entry(entry) && take_away(dirfd(dir), entry->d_name, &count))
+				went_on = true;
+		if (dir)
+			closedir(dir);
+	}
+}

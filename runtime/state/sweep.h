@@ -1,0 +1,11 @@
+/* Removes a directory that a container could write to. */
+#pragma once
+
+#include <dirent.h>
+
+/* A directory in dfd, not by way of a link; NULL with errno. */
+DIR *sweep_open(int dfd, const char *name);
+
+/* Removes the directory and all that is in it, as far as the caller may. None is no error.
+ * Trust: what is in it was named, nested and closed by the container, which has ended. */
+void sweep_directory(int dfd, const char *name);
