@@ -109,10 +109,13 @@ static bool notify_says_ready(char *text)
 
 bool notify_forward(int fd, pid_t pid)
 {
+	/* More than the kernel keeps for a socket, but not all that a container may send: signals wait. */
+	enum { AT_ONCE = 64 };
 	char text[DATAGRAM_MAX + 1];
 	ssize_t n;
+	int i;
 
-	while ((n = recv(fd, text, DATAGRAM_MAX, 0)) >= 0 || errno == EINTR) {
+	for (i = 0; i < AT_ONCE && ((n = recv(fd, text, DATAGRAM_MAX, 0)) >= 0 || errno == EINTR); i++) {
 		if (n < 0)
 			continue;
 		text[n] = '\0';
