@@ -58,7 +58,8 @@ a_ptmx_of_the_image_is_not_used() {
 	_box
 	echo fake >"$B/rootfs/dev/ptmx"
 	_run_on_terminal
-	holds "$B/rootfs/dev/ptmx" fake
+	# It may be replaced, but not be written to.
+	[ -L "$B/rootfs/dev/ptmx" ] || [ ! -f "$B/rootfs/dev/ptmx" ] || holds "$B/rootfs/dev/ptmx" fake
 	_judge
 	_box
 	ln -s "$T/canary.txt" "$B/rootfs/dev/ptmx"
