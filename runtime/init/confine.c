@@ -150,7 +150,7 @@ int init_take_identity(struct init *in, struct error *e)
 	if (init_try_cwd(in, false, e) < 0 || console_use(&in->console, e) < 0)
 		return -1;
 	init_give_stdio(in);
-	if (caps_drop_bounding(&p->caps, e) < 0 ||
+	if (caps_reset_securebits(e) < 0 || caps_drop_bounding(&p->caps, e) < 0 ||
 	    identity_set_groups(&process->user.additional_gids, init_can_set_groups(in), e) < 0 ||
 	    identity_set_ids(process->user.uid, process->user.gid, e) < 0)
 		return -1;

@@ -20,9 +20,9 @@
 #define TIOCGPTPEER _IO('T', 0x41)
 #endif
 
-static int console_open_master(int root_dfd, struct error *e)
+static int console_open_master(int dfd, const char *ptmx, struct error *e)
 {
-	autoclose int fd = resolve_open(root_dfd, "/dev/pts/ptmx", O_RDWR);
+	autoclose int fd = resolve_open(dfd, ptmx, O_RDWR);
 	struct statfs fs;
 	int unlock = 0;
 
@@ -46,12 +46,12 @@ static int console_clear_onlcr(int fd)
 	return tcsetattr(fd, TCSANOW, &t);
 }
 
-int console_open(int root_dfd, const struct oci_console_size *size, int sock, struct console *ret,
-		 struct error *e)
+int console_open(int dfd, const char *ptmx, const struct oci_console_size *size, int sock,
+		 struct console *ret, struct error *e)
 {
 	const struct winsize w = {.ws_row = (unsigned short)size->height,
 				  .ws_col = (unsigned short)size->width};
-	autoclose int master_fd = console_open_master(root_dfd, e);
+	autoclose int master_fd = console_open_master(dfd, ptmx, e);
 	autoclose int slave_fd = -1;
 	static const char name[] = "/dev/ptmx";
 

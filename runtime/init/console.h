@@ -14,9 +14,12 @@ struct console {
 	bool in_use;
 };
 
-/* Opens a pair below root_dfd, sets its size, and sends the master over sock. */
-int console_open(int root_dfd, const struct oci_console_size *size, int sock, struct console *ret,
-		 struct error *e);
+#define CONSOLE_PTMX "/dev/pts/ptmx"
+
+/* Opens a pair at ptmx, which is looked up in dfd (CONSOLE_PTMX in a root), sets its size, and sends the
+ * master over sock. */
+int console_open(int dfd, const char *ptmx, const struct oci_console_size *size, int sock,
+		 struct console *ret, struct error *e);
 
 /* Binds it to /dev/console. */
 int console_bind(int root_dfd, const struct console *c, struct error *e);

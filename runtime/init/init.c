@@ -125,10 +125,13 @@ static int init_build_root(struct init *in, struct error *e)
 static int init_open_console(struct init *in, struct error *e)
 {
 	const struct oci_process *process = &in->plan->config->process;
+	bool mounted = in->root.pts_dfd >= 0;
 
 	if (in->console_fd < 0)
 		return 0;
-	if (console_open(in->root.dfd, &process->console_size, in->console_fd, &in->console, e) < 0)
+	/* On the mount rather than by its name, which somebody could have exchanged. */
+	if (console_open(mounted ? in->root.pts_dfd : in->root.dfd, mounted ? "ptmx" : CONSOLE_PTMX,
+			 &process->console_size, in->console_fd, &in->console, e) < 0)
 		return -1;
 	fd_close(&in->console_fd);
 	return console_bind(in->root.dfd, &in->console, e);

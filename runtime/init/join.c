@@ -83,8 +83,8 @@ static int join_open_console(struct join *j, struct error *e)
 	root_dfd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root_dfd < 0)
 		return err_sys(e, "open the container's root");
-	if (console_open(root_dfd, &in->plan->config->process.console_size, in->console_fd,
-			 &in->console, e) < 0)
+	if (console_open(root_dfd, CONSOLE_PTMX, &in->plan->config->process.console_size,
+			 in->console_fd, &in->console, e) < 0)
 		return -1;
 	fd_close(&in->console_fd);
 	return 0;

@@ -46,14 +46,25 @@ static bool rootfs_is_late_readonly(const struct mount_plan *m)
 	       (m->set & MOUNT_ATTR_RDONLY);
 }
 
-/* Attaches a tree and keeps it for what is done last, if that may need it. */
+/* Where a mount is kept for what comes later, or NULL. */
+static int *rootfs_place_to_keep(struct rootfs *r, const struct mount_plan *m)
+{
+	const struct {
+		const char *place;
+		int *dfd;
+	} kept[] = {{"/proc", &r->proc_dfd}, {"/sys", &r->sys_dfd}, {"/dev/pts", &r->pts_dfd}};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kept); i++)
+		if (str_eq(m->destination, kept[i].place))
+			return kept[i].dfd;
+	return rootfs_is_late_readonly(m) ? &r->dev_dfd : NULL;
+}
+
 static int rootfs_attach_mount(struct rootfs *r, const struct mount_plan *m, int *tree_fd,
 			       struct in_root target, struct error *e)
 {
-	int *keep = str_eq(m->destination, "/proc") ? &r->proc_dfd :
-		    str_eq(m->destination, "/sys")  ? &r->sys_dfd :
-		    rootfs_is_late_readonly(m)	    ? &r->dev_dfd :
-						      NULL;
+	int *keep = rootfs_place_to_keep(r, m);
 
 	if (mount_attach(*tree_fd, target, m->field, e) < 0)
 		return -1;
@@ -241,5 +252,6 @@ void rootfs_close(struct rootfs *r)
 	fd_close(&r->null_fd);
 	fd_close(&r->proc_dfd);
 	fd_close(&r->sys_dfd);
+	fd_close(&r->pts_dfd);
 	fd_close(&r->dev_dfd);
 }

@@ -12,16 +12,22 @@
 struct rootfs {
 	int dfd;     /* the root, attached; O_PATH */
 	int null_fd; /* the host's /dev/null, for masks; -1: none needed */
-	/* What was mounted on /proc and /sys, and on a /dev that is to be read-only, or -1. Somebody who
-	 * shares the image can rename the directory below a mount of ours; the mount itself he can't
-	 * exchange. */
+	/* What was mounted on /proc, /sys and /dev/pts, and on a /dev that is to be read-only, or -1.
+	 * Somebody who shares the image can rename the directory below a mount of ours; the mount itself
+	 * he can't exchange. */
 	int proc_dfd;
 	int sys_dfd;
+	int pts_dfd;
 	int dev_dfd;
 };
 
 #define ROOTFS_NONE                                                                                \
-	((struct rootfs){.dfd = -1, .null_fd = -1, .proc_dfd = -1, .sys_dfd = -1, .dev_dfd = -1})
+	((struct rootfs){.dfd = -1,                                                                \
+			 .null_fd = -1,                                                            \
+			 .proc_dfd = -1,                                                           \
+			 .sys_dfd = -1,                                                            \
+			 .pts_dfd = -1,                                                            \
+			 .dev_dfd = -1})
 
 /* Attaches the root where it lies and everything in it, in the config's order. */
 int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, struct error *e);

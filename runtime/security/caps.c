@@ -66,6 +66,20 @@ int caps_probe_host(bool new_userns, struct cap_host *ret_host, struct error *e)
 	return 0;
 }
 
+int caps_reset_securebits(struct error *e)
+{
+	int bits = prctl(PR_GET_SECUREBITS);
+
+	if (bits < 0)
+		return err_sys(e, "capabilities: read the securebits");
+	if (bits && prctl(PR_SET_SECUREBITS, 0) < 0)
+		return err_sys(e,
+			       "capabilities: reset the caller's securebits %#x (call sbxrun without "
+			       "them, or with CAP_SETPCAP and unlocked)",
+			       (unsigned int)bits);
+	return 0;
+}
+
 int caps_drop_bounding(const struct cap_sets *s, struct error *e)
 {
 	enum bounded bound;

@@ -33,6 +33,10 @@
  * joined), where it starts with every capability. */
 int caps_probe_host(bool new_userns, struct cap_host *ret_host, struct error *e);
 
+/* The caller's securebits back to none: with them a program that leaves root keeps its capabilities, or
+ * root is nobody. Before the ids change. */
+int caps_reset_securebits(struct error *e);
+
 /* Drops from the bounding set whatever s->bounding lacks; only drops that change something. */
 int caps_drop_bounding(const struct cap_sets *s, struct error *e);
 

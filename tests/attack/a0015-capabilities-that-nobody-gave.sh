@@ -60,6 +60,30 @@ securebits_of_the_caller_do_not_keep_capabilities() {
 	[ "$rc" != 0 ] || _no_more
 }
 
+# With them a program that gives up root would keep what root had.
+securebits_of_the_caller_do_not_pass() {
+	needs setpriv
+	bundle 'args(["/attacker", "securebits"])'
+	with_attacker
+	run setpriv --securebits +no_setuid_fixup -- "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
+	rc_is 0
+	[ "$out" = 0 ] || leaked "securebits $out"
+	bundle 'args(["/bin/sleep", "1000"])'
+	with_attacker
+	sbx run -d -b "$B" "$ID"
+	run setpriv --securebits +no_setuid_fixup -- "$SBXRUN" --root "$T/state" exec "$ID" /attacker securebits
+	rc_is 0
+	[ "$out" = 0 ] || leaked "securebits $out (exec)"
+}
+
+securebits_that_are_locked_are_refused() {
+	needs setpriv
+	bundle 'sh("echo ran")'
+	run setpriv --securebits +no_setuid_fixup,+no_setuid_fixup_locked -- "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
+	[[ $out != *ran* ]] || leaked 'locked securebits'
+	like "$err" 'securebits 0xc'
+}
+
 # A setuid program in the image gets no more than the bounding set, and nothing with no_new_privs.
 a_setuid_program_gets_what_the_bounding_set_has() {
 	bundle 'args(["/suid"])' "$_given" '.process.user = {uid: 1000, gid: 1000}' '.process.noNewPrivileges = false'

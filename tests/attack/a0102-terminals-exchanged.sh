@@ -133,6 +133,8 @@ pts_exchanged_with_a_neighbours() {
 		at_terminal timeout -k 1 30 "$SBXRUN" --root "$T/state" run -b "$B" "$ID" </dev/null
 		_judge "start $i"
 		_judge_console "start $i"
+		# The first of a devpts of its own: number 0 of the other one is taken.
+		! grep -q end output || grep -q '^stdin .* 88:0' output || faked "start $i: a terminal of the neighbour's: $(grep ^stdin output)"
 		_neighbour_heard_nothing "start $i: "
 		run sbx delete -f "$ID"
 	done

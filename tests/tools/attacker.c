@@ -6,6 +6,7 @@
  *	attacker calls NAME…		prints "NAME ERROR" for each system call of the table below
  *	attacker domain			prints the domain name of the uts namespace, without /proc
  *	attacker persona		prints the execution domain
+ *	attacker securebits		prints the securebits
  *	attacker abstract NAME		connects to an abstract unix socket; prints the error
  *	attacker terminal DIR		sits at a new terminal of the devpts DIR, which is its number 0 if there was none;
  *					says what is written to it
@@ -349,6 +350,8 @@ int main(int argc, char **argv)
 		return getdomainname(name, sizeof(name)), puts(name) < 0;
 	if (strcmp(verb, "persona") == 0)
 		return printf("%x\n", (unsigned int)personality(0xffffffff)) < 0;
+	if (strcmp(verb, "securebits") == 0)
+		return printf("%d\n", prctl(PR_GET_SECUREBITS)) < 0;
 	if (strcmp(verb, "abstract") == 0 && argc > 2)
 		return abstract(argv[2]);
 	if (strcmp(verb, "terminal") == 0 && argc > 2)
