@@ -86,7 +86,26 @@ static int destroy_members(const struct record *r, int pidfd, struct error *e)
 	return rc;
 }
 
-typedef int cgroup_act(const struct cgroup_dirs *d, struct error *e);
+/* What may fail because of what the container did with ids that are not the caller's. */
+typedef int destroy_act(const struct store *s, const struct cgroup_dirs *d, struct error *e);
+
+static int destroy_kill_all(const struct store *s, const struct cgroup_dirs *d, struct error *e)
+{
+	(void)s;
+	return cgroup_kill(d, e);
+}
+
+static int destroy_cgroups(const struct store *s, const struct cgroup_dirs *d, struct error *e)
+{
+	(void)s;
+	return cgroup_destroy(d, e);
+}
+
+static int destroy_writings(const struct store *s, const struct cgroup_dirs *d, struct error *e)
+{
+	(void)d;
+	return store_sweep(s, e);
+}
 
 /* A user namespace with the ids of the container's own; -1 if it had none. */
 static int destroy_open_ids(const struct store *s, struct arena *a, struct error *e)
@@ -107,10 +126,10 @@ static int destroy_open_ids(const struct store *s, struct arena *a, struct error
 }
 
 /*
- * An ordinary user's container can give cgroups that it made below its own to another of its ids, or
- * close them for everybody. In a user namespace with these ids the caller has rights over all of them.
+ * An ordinary user's container can give what it made, cgroups below its own for instance, to another of its
+ * ids, or close it for everybody. In a user namespace with these ids the caller has rights over all of it.
  */
-static int destroy_by_ids(cgroup_act *act, const struct store *s, const struct cgroup_dirs *dirs,
+static int destroy_by_ids(destroy_act *act, const struct store *s, const struct cgroup_dirs *dirs,
 			  struct arena *a)
 {
 	struct error ignored;
@@ -122,16 +141,16 @@ static int destroy_by_ids(cgroup_act *act, const struct store *s, const struct c
 		return -1;
 	pid = sys_clone3(0, -1, NULL);
 	if (pid == 0)
-		_exit(setns(ns_fd, CLONE_NEWUSER) < 0 || act(dirs, &ignored) < 0);
+		_exit(setns(ns_fd, CLONE_NEWUSER) < 0 || act(s, dirs, &ignored) < 0);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return status ? -1 : 0;
 }
 
-static int destroy_cgroups(cgroup_act *act, const struct store *s, const struct cgroup_dirs *dirs,
-			   struct arena *a, struct error *e)
+static int destroy_one(destroy_act *act, const struct store *s, const struct cgroup_dirs *dirs,
+		       struct arena *a, struct error *e)
 {
-	if (act(dirs, e) == 0)
+	if (act(s, dirs, e) == 0)
 		return 0;
 	return e->sys == EACCES && geteuid() != 0 ? destroy_by_ids(act, s, dirs, a) : -1;
 }
@@ -146,11 +165,13 @@ static int destroy_all(const struct store *s, const struct record *r, int pidfd,
 	if (!dirs.n && destroy_members(r, pidfd, e) < 0)
 		result = -1;
 	/* Before init is waited for: it does not end while something of it is frozen. */
-	if (pidfd >= 0 && destroy_cgroups(cgroup_kill, s, &dirs, a, e) < 0)
+	if (pidfd >= 0 && destroy_one(destroy_kill_all, s, &dirs, a, e) < 0)
 		result = -1;
 	if (destroy_kill_init(pidfd, r->id, result < 0 ? &other : e) < 0)
 		result = -1;
-	if (destroy_cgroups(cgroup_destroy, s, &dirs, a, result < 0 ? &other : e) < 0)
+	if (destroy_one(destroy_cgroups, s, &dirs, a, result < 0 ? &other : e) < 0)
+		result = -1;
+	if (destroy_one(destroy_writings, s, &dirs, a, result < 0 ? &other : e) < 0)
 		result = -1;
 	if (rdt_remove(&r->rdt, result < 0 ? &other : e) < 0)
 		result = -1;

@@ -318,6 +318,13 @@ int store_read(const struct store *s, struct arena *a, struct record *ret, bool 
 	return 0;
 }
 
+int store_sweep(const struct store *s, struct error *e)
+{
+	return sweep_directory(s->dfd, "notify") < 0 ?
+		       err_sys(e, "remove the notify directory of container \"%s\"", s->id) :
+		       0;
+}
+
 /* Everything but the record, also what was never ours: nobody else has any business there. */
 static int store_empty(const struct store *s, struct error *e)
 {
@@ -326,9 +333,6 @@ static int store_empty(const struct store *s, struct error *e)
 
 	if (!dir)
 		return err_sys(e, "read the state of container \"%s\"", s->id);
-	/* The container saw it read-only. Root of a user namespace who may mount lifts that, and where the
-	 * state is his own (an ordinary user's) he writes what he likes. */
-	sweep_directory(s->dfd, "notify");
 	while ((entry = readdir(dir)))
 		if (!str_eq(entry->d_name, RECORD) && entry->d_type != DT_DIR)
 			unlinkat(s->dfd, entry->d_name, 0);
@@ -338,7 +342,7 @@ static int store_empty(const struct store *s, struct error *e)
 
 int store_remove(struct store *s, struct error *e)
 {
-	if (store_empty(s, e) < 0)
+	if (store_sweep(s, e) < 0 || store_empty(s, e) < 0)
 		return -1;
 	/* The record goes last but for the directory: until then the clean-up can be repeated. */
 	if (unlinkat(s->dfd, RECORD, 0) < 0 && errno != ENOENT)

@@ -57,6 +57,11 @@ int store_read(const struct store *s, struct arena *a, struct record *ret, bool 
 /* Removes the directory and all in it. */
 int store_remove(struct store *s, struct error *e);
 
+/* Removes the directory of the notify socket; part of store_remove(). The container saw it read-only, but
+ * root of a user namespace who may mount lifts that, and where the state is his own (an ordinary user's) he
+ * writes what he likes. EACCES: it belongs to another of the container's ids. */
+int store_sweep(const struct store *s, struct error *e);
+
 /* The ids below a root, sorted. */
 int store_list(const char *root, struct arena *a, struct strings *ret_ids, struct error *e);
 

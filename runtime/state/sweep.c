@@ -58,7 +58,7 @@ static bool take_away(int dfd, const char *name, unsigned int *count)
 	return unlinkat(dfd, name, AT_REMOVEDIR) == 0;
 }
 
-void sweep_directory(int dfd, const char *name)
+int sweep_directory(int dfd, const char *name)
 {
 	unsigned int count = 0;
 	struct dirent *entry;
@@ -66,7 +66,11 @@ void sweep_directory(int dfd, const char *name)
 	DIR *dir;
 
 	/* What was moved up is found in the next round; each takes away something. */
-	while (went_on && unlinkat(dfd, name, AT_REMOVEDIR) < 0 && errno != ENOENT) {
+	while (unlinkat(dfd, name, AT_REMOVEDIR) < 0) {
+		if (errno == ENOENT)
+			return 0;
+		if (!went_on)
+			return errno = EACCES, -1;
 		went_on = false;
 		(void)!fchmodat(dfd, name, 0700, AT_SYMLINK_NOFOLLOW);
 		dir = sweep_open(dfd, name);
@@ -76,4 +80,5 @@ void sweep_directory(int dfd, const char *name)
 		if (dir)
 			closedir(dir);
 	}
+	return 0;
 }

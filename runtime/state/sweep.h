@@ -6,6 +6,6 @@
 /* A directory in dfd, not by way of a link; NULL with errno. */
 DIR *sweep_open(int dfd, const char *name);
 
-/* Removes the directory and all that is in it, as far as the caller may. None is no error.
+/* Removes the directory and all that is in it. None is no error; -1 with EACCES if the caller may not.
  * Trust: what is in it was named, nested and closed by the container, which has ended. */
-void sweep_directory(int dfd, const char *name);
+int sweep_directory(int dfd, const char *name);

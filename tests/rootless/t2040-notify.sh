@@ -4,10 +4,10 @@
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 
-what_a_container_writes_beside_its_notify_socket_is_removed() {
-	bundle writable 'caps(["CAP_SYS_ADMIN", "CAP_DAC_OVERRIDE"])' \
-		'sh("mount -o remount,bind,rw /run/notify && cd /run/notify && mkdir -p a/b c && touch f a/f a/b/f && ln -s /etc a/b/l && mkfifo c/p &&
-			i=0 && while [ $i -lt 200 ]; do mkdir d && cd d; i=$((i + 1)); done; chmod 0 /run/notify/a/b /run/notify/a /run/notify; echo >/ready; sleep 1000")'
+# CODE: what it does in that directory.
+_can_be_deleted() {
+	bundle writable 'caps(["CAP_SYS_ADMIN", "CAP_DAC_OVERRIDE", "CAP_CHOWN", "CAP_FOWNER"])' \
+		"sh(\"mount -o remount,bind,rw /run/notify && cd /run/notify && $1; echo >/ready; exec sleep 1000\")"
 	NOTIFY_SOCKET=$T/manager "$SBXRUN" --root "$T/state" run -b "$B" "$ID" 2>err &
 	BG=$!
 	wait_until 60 test -e "$B/rootfs/ready"
@@ -16,6 +16,15 @@ what_a_container_writes_beside_its_notify_socket_is_removed() {
 	wait "$BG" || :
 	[ -d /etc ] || fail 'what a link leads to is gone'
 	nothing_is_left
+}
+
+what_a_container_writes_beside_its_notify_socket_is_removed() {
+	_can_be_deleted 'mkdir -p a/b c && touch f a/f a/b/f && ln -s /etc a/b/l && mkfifo c/p &&
+		i=0 && while [ $i -lt 200 ]; do mkdir d && cd d; i=$((i + 1)); done; chmod 0 /run/notify/a/b /run/notify/a /run/notify'
+}
+
+what_it_gives_to_another_id_is_removed_too() {
+	_can_be_deleted 'mkdir -p a/b && touch a/b/f && chown 5:5 a/b/f a/b a; chmod 700 a/b a'
 }
 
 run_tests
