@@ -1,6 +1,7 @@
 #!/bin/bash
 # What an ordinary user's container does to the cgroups that it may write, it does with ids that are not his.
 # shellcheck disable=SC2016,SC2119,SC2154
+. "${0%/*}/../lib/rootless.sh"
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The directory of the notify socket lies in the caller's state, and the container's root is the caller.
 # shellcheck disable=SC2016,SC2119,SC2154
+. "${0%/*}/../lib/rootless.sh"
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 
