@@ -354,21 +354,26 @@ void leak_remove(const struct place *p)
 	leak_free(&l);
 }
 
-/* One line about each process below us; it changes when one of them has run. */
-static char *activity(bool *ret_asleep)
+/* How often in a row all processes must look the same to be at rest. Who waits for a disk looks like who is frozen. */
+enum { ROUNDS_ASLEEP = 3, ROUNDS_FROZEN = 25 };
+
+/* One line about each process below us; it changes when one of them has run. *ret_rounds: 0 if one runs just now. */
+static char *activity(int *ret_rounds)
 {
 	char *all = text("%s", "");
 	struct procs l;
 
-	*ret_asleep = true;
+	*ret_rounds = ROUNDS_ASLEEP;
 	procs_read(&l);
 	for (size_t i = 0; i < l.n; i++) {
 		char *status, *at, *more;
 
 		if (!is_below_us(&l, &l.v[i]))
 			continue;
-		if (strchr("RD", l.v[i].state))
-			*ret_asleep = false;
+		if (l.v[i].state == 'R')
+			*ret_rounds = 0;
+		else if (l.v[i].state == 'D' && *ret_rounds)
+			*ret_rounds = ROUNDS_FROZEN;
 		status = proc_text(l.v[i].pid, "status");
 		at = strstr(status, "voluntary_ctxt_switches");
 		more = text("%s%d %c %s\n", all, l.v[i].pid, l.v[i].state, at ? at : "");
@@ -386,23 +391,19 @@ void leak_settle(int limit_ms)
 	char *last = NULL;
 	int same = 0;
 
-	while (now_ms() < end && same < 3) {
-		bool asleep;
+	while (now_ms() < end) {
 		char *now;
+		int rounds;
 
 		while (reap_one(0))
 			;
-		now = activity(&asleep);
-		if (*now == '\0')
-			same = 3;
-		else if (last && asleep && strcmp(last, now) == 0)
-			same++;
-		else
-			same = 0;
+		now = activity(&rounds);
+		same = last && rounds && strcmp(last, now) == 0 ? same + 1 : 0;
 		free(last);
 		last = now;
-		if (same < 3)
-			sleep_ms(8);
+		if (*now == '\0' || (rounds && same >= rounds))
+			break;
+		sleep_ms(8);
 	}
 	free(last);
 }
