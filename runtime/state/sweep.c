@@ -70,7 +70,7 @@ int sweep_directory(int dfd, const char *name)
 		if (errno == ENOENT)
 			return 0;
 		if (!went_on)
-			return errno = EACCES, -1;
+			return errno = errno == ENOTEMPTY ? EACCES : errno, -1;
 		went_on = false;
 		(void)!fchmodat(dfd, name, 0700, AT_SYMLINK_NOFOLLOW);
 		dir = sweep_open(dfd, name);
