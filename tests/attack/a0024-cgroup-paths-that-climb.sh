@@ -4,9 +4,23 @@
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 
+# Removes cgroups that a runtime has made at our own path, below a hierarchy's root or below the cgroup that we are in, and sets LEFT to
+# one of them. Their parents don't have our prefix, and the framework would not find them.
+_sweep() {
+	local own mount dir
+	while IFS=: read -r _ _ own; do
+		for mount in "${CGROUP_MOUNTS[@]}"; do
+			dir=$mount${own%/}
+			[ -d "$dir$T" ] || continue
+			LEFT=$dir$T
+			(cd "$dir" && { rmdir -p "${T#/}/canary/made" || rmdir -p "${T#/}/canary"; } 2>/dev/null) || :
+		done
+	done </proc/self/cgroup
+}
+
 # Cgroup paths climb no higher than the hierarchy's root, and delete nothing that is not theirs.
 cgroup_paths_stay_below_their_root() {
-	local dir path before left=''
+	local dir path before LEFT=''
 	dir=${CGROUP_MOUNTS[pids]:-${CGROUP_MOUNTS[unified]}}
 	mkdir "$dir/$P" "$dir/$P/$P-canary"
 	mkdir canary
@@ -15,19 +29,15 @@ cgroup_paths_stay_below_their_root() {
 		before=$(stat -c %y canary)
 		bundle 'sh("echo ran")' ".linux.cgroupsPath = \"$path\""
 		attack
+		run sbx delete -f "$ID"
+		_sweep
 		[ -d canary ] || escaped "the canary is gone ($path)"
 		untouched canary "$path"
 		[ "$(stat -c %y canary)" = "$before" ] || escaped "something was made in the canary for a while ($path)"
-		run sbx delete -f "$ID"
 		[ -d "$dir/$P/$P-canary" ] || escaped "$path removed a cgroup"
 	done
 	rmdir "$dir/$P/$P-canary"
-	for dir in "${CGROUP_MOUNTS[@]}"; do
-		# Its parents don't have our prefix, and the framework would not find them.
-		[ ! -d "$dir$T" ] || left=$dir$T
-		(cd "$dir" && rmdir -p "${T#/}/canary" 2>/dev/null) || :
-	done
-	[ -z "$left" ] || fail "$left is left"
+	[ -z "$LEFT" ] || fail "$LEFT is left"
 }
 
 run_tests
