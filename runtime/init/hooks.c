@@ -45,18 +45,19 @@ __attribute__((noreturn)) static void hook_child(const struct oci_hook *h,
 {
 	const struct strings *env = h->env.n ? &h->env : setting->env;
 	char *no_args[2] = {h->path, NULL}, *no_env[1] = {NULL};
-	struct error ignored;
+	struct error e;
 
 	/* Its own group, so that a time-out reaches what it started. */
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	umask(022);
-	if (identity_reset_signals(&ignored) < 0 || dup2(in_fd, 0) < 0 || dup2(out_fd, 1) < 0 || dup2(out_fd, 2) < 0 ||
+	if (identity_reset_signals(&e) < 0 || dup2(in_fd, 0) < 0 || dup2(out_fd, 1) < 0 || dup2(out_fd, 2) < 0 ||
 	    fd_cloexec_from(3) < 0)
 		_exit(126);
-	if (setting->caps &&
-	    caps_apply_without(setting->caps, CAPS_BIT(CAP_SYS_PTRACE), &ignored) < 0)
+	if (setting->caps && caps_apply_without(setting->caps, CAPS_BIT(CAP_SYS_PTRACE), &e) < 0) {
+		dprintf(2, "%s", e.text);
 		_exit(126);
+	}
 	execve(h->path, h->args.n ? h->args.v : no_args, env && env->n ? env->v : no_env);
 	dprintf(2, "%s", err_text(errno));
 	_exit(127);

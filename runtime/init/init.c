@@ -46,7 +46,7 @@ static int init_detach_from_caller(struct init *in, struct error *e)
 	store_close(in->store);
 	fd_close(&in->parent_fd);
 	identity_forget_environment();
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_NAME, "sbxrun:init") < 0)
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_NAME, INIT_NAME) < 0)
 		return err_sys(e, "prctl");
 	if (setsid() < 0)
 		return err_sys(e, "setsid");

@@ -20,6 +20,9 @@
 #include "state/record.h"
 #include "state/store.h"
 
+/* What init is called (comm) until it executes the program. */
+#define INIT_NAME "sbxrun:init"
+
 struct init {
 	const struct plan *plan;
 	const struct record *record; /* for the state that hooks are told */

@@ -35,7 +35,6 @@ struct listener_page *listener_map(int page_fd, struct error *e)
 		return NULL;
 	}
 	p = mmap(NULL, sizeof(struct listener_page), PROT_READ | PROT_WRITE, MAP_SHARED, page_fd, 0);
-
 	if (p == MAP_FAILED) {
 		err_sys(e, "linux.seccomp: map a page");
 		return NULL;

@@ -3,7 +3,6 @@
  * and the record goes last, so that whatever is left can be removed by the next `delete --force`.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -17,7 +16,6 @@
 #include "init/hooks.h"
 #include "life/life.h"
 #include "ns/userns.h"
-#include "oci/oci.h"
 #include "sys/proc.h"
 #include "sys/sys.h"
 
@@ -110,15 +108,9 @@ static int destroy_writings(const struct store *s, const struct cgroup_dirs *d, 
 /* A user namespace with the ids of the container's own; -1 if it had none. */
 static int destroy_open_ids(const struct store *s, struct arena *a, struct error *e)
 {
-	enum { CONFIG_MAX = 16 << 20 };
-	autoclose int fd = openat(s->dfd, "config.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	struct oci_config *c = arena_new(a, struct oci_config);
-	char *text;
-	size_t len;
 
-	if (fd < 0 || !(text = fd_read_all(fd, CONFIG_MAX, a, &len)))
-		return err_sys(e, "read the config of container \"%s\"", s->id);
-	if (oci_config_read("config.json", text, len, a, c, e) < 0)
+	if (life_read_config(s, a, c, e) < 0)
 		return -1;
 	if (!c->linux_.uid_mappings.n || !c->linux_.gid_mappings.n)
 		return err_set(e, ERR_SYSTEM, "it has no ids of its own");

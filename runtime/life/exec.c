@@ -30,10 +30,10 @@
 
 enum { DOCUMENT_MAX = 16 << 20 };
 
-static int exec_read_file(int dfd, const char *path, struct arena *a, char **ret, size_t *ret_len,
+static int exec_read_file(const char *path, struct arena *a, char **ret, size_t *ret_len,
 			  struct error *e)
 {
-	autoclose int fd = openat(dfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
 	if (fd < 0)
 		return err_sys(e, "open %s", path);
@@ -147,7 +147,7 @@ static int exec_process_from_file(const struct exec_options *o, struct oci_proce
 	size_t len;
 	char *text;
 
-	if (exec_read_file(AT_FDCWD, o->process_file, a, &text, &len, e) < 0)
+	if (exec_read_file(o->process_file, a, &text, &len, e) < 0)
 		return err_wrap(e, "--process");
 	*p = (struct oci_process){0};
 	if (json_read(o->process_file, text, len, &oci_process_table, &json_default_limits, p, a, e) < 0 ||
@@ -172,12 +172,8 @@ static int exec_process_from_file(const struct exec_options *o, struct oci_proce
 static int exec_load(const struct store *s, const struct exec_options *o, struct arena *a,
 		     struct oci_config *c, struct error *e)
 {
-	size_t len;
-	char *text;
-
-	if (exec_read_file(s->dfd, "config.json", a, &text, &len, e) < 0 ||
-	    oci_config_read("config.json", text, len, a, c, e) < 0)
-		return err_wrap(e, "the config of container \"%s\"", o->id);
+	if (life_read_config(s, a, c, e) < 0)
+		return -1;
 	return o->process_file ? exec_process_from_file(o, &c->process, a, e) :
 				 exec_process_from_options(o, &c->process, a, e);
 }
@@ -247,7 +243,8 @@ static int exec_find_namespaces(struct join *j, const struct record *r, const st
 	return 0;
 }
 
-/* Until its filter is loaded, init may hold a right that nothing else in the container has. */
+/* Until its filter is loaded, init may hold a right that nothing else in the container has: also while
+ * hooks of start are at work, when the container counts as running. It has our name until execve. */
 static int exec_check_init(const struct record *r, const struct plan *p, struct error *e)
 {
 	const uint64_t admin = CAPS_BIT(CAP_SYS_ADMIN), trace = CAPS_BIT(CAP_SYS_PTRACE);
@@ -256,9 +253,12 @@ static int exec_check_init(const struct record *r, const struct plan *p, struct 
 	if (!(p->caps.bounding & trace) || (p->caps.bounding & admin))
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%d/status", r->pid);
-	if (fd_read_at(AT_FDCWD, path, text, sizeof(text)) < 0 || !(at = strstr(text, "\nCapPrm:")))
-		return err_set(e, ERR_WRONG_STATE, "container not running");
-	if (!(strtoull(at + strlen("\nCapPrm:"), NULL, 16) & admin))
+	if (fd_read_at(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return err_sys(e, "read %s", path);
+	if (!str_after(text, "Name:\t" INIT_NAME "\n"))
+		return 0;
+	at = strstr(text, "\nCapPrm:");
+	if (at && !(strtoull(at + strlen("\nCapPrm:"), NULL, 16) & admin))
 		return 0;
 	return err_set(e, ERR_WRONG_STATE,
 		       "container not running yet: a process with CAP_SYS_PTRACE could take over the one that "
@@ -266,15 +266,13 @@ static int exec_check_init(const struct record *r, const struct plan *p, struct 
 }
 
 static int exec_check_status(const struct store *s, const struct record *r,
-			     const struct exec_options *o, enum status *ret_status, int *ret_pidfd,
-			     struct error *e)
+			     const struct exec_options *o, int *ret_pidfd, struct error *e)
 {
 	const struct cgroup_dirs dirs = life_cgroups(r);
 	enum status status;
 
 	if (store_status(s, r, &status, ret_pidfd, e) < 0)
 		return -1;
-	*ret_status = status;
 	if (status == STATUS_STOPPED || status == STATUS_CREATING)
 		return err_set(e, ERR_WRONG_STATE, "cannot exec in a stopped container: container not running");
 	if (!o->ignore_paused && cgroup_is_frozen(&dirs))
@@ -360,7 +358,6 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 	int own[2] = {-1, -1}, result;
 	const char *const *subs;
 	struct cgroup_dirs cgroups;
-	enum status status;
 	struct record r;
 
 	*ret_status = 0;
@@ -380,7 +377,7 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 	if (life_load(o->root, o->id, false, a, &s, &r, e) < 0)
 		return -1;
 	cgroups = life_cgroups(&r);
-	if (exec_check_status(&s, &r, o, &status, &j->init_pidfd, e) < 0 || exec_load(&s, o, a, c, e) < 0 ||
+	if (exec_check_status(&s, &r, o, &j->init_pidfd, e) < 0 || exec_load(&s, o, a, c, e) < 0 ||
 	    life_probe_host(cgroup_sub_has_controller(&o->cgroups), a, &facts, e) < 0 ||
 	    cgroup_plan_sub(&o->cgroups, &cgroups, &facts.cgroup, a, &subs, e) < 0)
 		return -1;
@@ -392,7 +389,7 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 			       o->apparmor ? "--apparmor" : "--process-label",
 			       o->apparmor ? "AppArmor" : "SELinux");
 	if (plan_make_exec(c, o->id, &facts, a, p, e) < 0 ||
-	    (status == STATUS_CREATED && exec_check_init(&r, p, e) < 0) ||
+	    exec_check_init(&r, p, e) < 0 ||
 	    life_settle_notes(p, o->strict, a, e) < 0 ||
 	    seccomp_program_build(&c->linux_.seccomp, a, &j->init.seccomp, &notes, e) < 0 ||
 	    exec_find_namespaces(j, &r, p, e) < 0 ||

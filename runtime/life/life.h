@@ -125,6 +125,9 @@ int life_events(const struct events_options *o, struct arena *a, struct error *e
 int life_load(const char *root, const char *id, bool lock, struct arena *a, struct store *ret_store,
 	      struct record *ret_record, struct error *e);
 
+/* Reads the config that the container was made from. */
+int life_read_config(const struct store *s, struct arena *a, struct oci_config *ret, struct error *e);
+
 /* What a plan had to say of things in the config that can't be had: warnings, or with strict an error
  * that names all of them. */
 int life_settle_notes(const struct plan *p, bool strict, struct arena *a, struct error *e);

@@ -1,8 +1,11 @@
 /* What every verb on an existing container begins with: its record, and what it is doing now. */
+#include <fcntl.h>
+
 #include "base/fd.h"
 #include "base/log.h"
 #include "cgroup/cgroup.h"
 #include "life/life.h"
+#include "oci/oci.h"
 
 int life_load(const char *root, const char *id, bool lock, struct arena *a, struct store *ret_store,
 	      struct record *ret_record, struct error *e)
@@ -17,6 +20,20 @@ int life_load(const char *root, const char *id, bool lock, struct arena *a, stru
 		return err_set(e, ERR_NOT_FOUND, "container \"%s\" does not exist", id);
 	*ret_store = s;
 	s = STORE_NONE;
+	return 0;
+}
+
+int life_read_config(const struct store *s, struct arena *a, struct oci_config *ret, struct error *e)
+{
+	enum { CONFIG_MAX = 16 << 20 };
+	autoclose int fd = openat(s->dfd, "config.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	size_t len;
+	char *text = fd < 0 ? NULL : fd_read_all(fd, CONFIG_MAX, a, &len);
+
+	if (!text)
+		return err_sys(e, "read the config of container \"%s\"", s->id);
+	if (oci_config_read("config.json", text, len, a, ret, e) < 0)
+		return err_wrap(e, "the config of container \"%s\"", s->id);
 	return 0;
 }
 

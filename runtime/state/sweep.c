@@ -69,8 +69,11 @@ int sweep_directory(int dfd, const char *name)
 	while (unlinkat(dfd, name, AT_REMOVEDIR) < 0) {
 		if (errno == ENOENT)
 			return 0;
-		if (!went_on)
-			return errno = errno == ENOTEMPTY ? EACCES : errno, -1;
+		if (!went_on) {
+			if (errno == ENOTEMPTY)
+				errno = EACCES;
+			return -1;
+		}
 		went_on = false;
 		(void)!fchmodat(dfd, name, 0700, AT_SYMLINK_NOFOLLOW);
 		dir = sweep_open(dfd, name);

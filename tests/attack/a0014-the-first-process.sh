@@ -82,4 +82,21 @@ an_exec_before_the_start_can_not_take_over_who_loads_the_filter() {
 	is "$rc $out" '0 in'
 }
 
+# And while hooks of start are at work: the container counts as running by then.
+an_exec_during_a_hook_of_start_can_not_take_it_over() {
+	bundle writable '.process.noNewPrivileges = false' 'caps(["CAP_DAC_OVERRIDE", "CAP_SYS_PTRACE"])' \
+		'.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["mkdir"], action: "SCMP_ACT_ERRNO"}]}' \
+		'hook("startContainer"; "/bin/sh"; ["sh", "-c", "echo >/here; while [ ! -e /go ]; do sleep 0.05; done"])' 'sh("exec sleep 1000")'
+	sbx create -b "$B" "$ID"
+	"$SBXRUN" --root "$T/state" start "$ID" &
+	wait_until 60 test -e "$B/rootfs/here"
+	run sbx exec "$ID" /bin/sh -c '(exec 3<>/proc/1/mem) && echo taken'
+	: >"$B/rootfs/go"
+	wait $!
+	hides "$out" taken 'the memory of a process with CAP_SYS_ADMIN'
+	isnt "$rc" 0
+	run sbx exec "$ID" /bin/echo in
+	is "$rc $out" '0 in'
+}
+
 run_tests
