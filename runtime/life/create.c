@@ -253,10 +253,10 @@ static void create_roll_back(struct created *c, struct arena *a)
 }
 
 static int create_spawn(const struct plan *p, const struct create_options *o, struct init *in,
-			struct created *c, struct arena *a, struct error *e)
+			struct joins *joins, struct created *c, struct arena *a, struct error *e)
 {
-	struct spawn spawn = {.plan = p, .main = init_main, .context = in, .unified_dfd = -1,
-			      .pid_ns = &in->pid_ns};
+	struct spawn spawn = {.plan = p, .joins = joins, .main = init_main, .context = in,
+			      .unified_dfd = -1, .pid_ns = &in->pid_ns};
 	struct netdevs netdevs = NETDEVS_NONE;
 	int socks[2], result;
 
@@ -286,6 +286,7 @@ static int create_spawn(const struct plan *p, const struct create_options *o, st
 	in->stage_fd = socks[1];
 	in->parent_fd = socks[0];
 	c->pid = spawn_init(&spawn, &c->pidfd, e);
+	joins_close(joins);
 	timing_mark("init cloned");
 	fd_close(&socks[1]);
 	fd_close(&in->listen_fd);
@@ -310,6 +311,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	struct host_facts facts;
 	struct plan *p = arena_new(a, struct plan);
 	struct init *in = arena_new(a, struct init);
+	struct joins joins;
 	size_t len;
 	char *text;
 
@@ -318,7 +320,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	if (o->no_cgroups)
 		facts.cgroup.mode = CGROUP_DISABLED;
 	timing_mark("host probed");
-	if (life_plan(o, &facts, a, &text, &len, p, e) < 0)
+	if (life_plan(o, &facts, a, &text, &len, &joins, p, e) < 0)
 		return -1;
 	timing_mark("planned");
 	if (life_settle_notes(p, o->strict, a, e) < 0)
@@ -359,7 +361,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	if (store_write(&c.store, &c.record, a, e) < 0 ||
 	    store_put(&c.store, "config.json", text, len, e) < 0 ||
 	    (c.record.notify && notify_make(&c.store, e) < 0) ||
-	    create_spawn(p, o, in, &c, a, e) < 0) {
+	    create_spawn(p, o, in, &joins, &c, a, e) < 0) {
 		create_roll_back(&c, a);
 		return -1;
 	}

@@ -188,7 +188,7 @@ static int exec_is_in_other_ns(pid_t pid, const char *name)
 	snprintf(other, sizeof(other), "/proc/%d/ns/%s", pid, name);
 	if (stat(own, &a) < 0)
 		return 0; /* a kind that this kernel doesn't have */
-	return stat(other, &b) < 0 ? -1 : a.st_ino != b.st_ino;
+	return stat(other, &b) < 0 ? -1 : a.st_dev != b.st_dev || a.st_ino != b.st_ino;
 }
 
 /* "0-3,7" as a set; validated before. */
@@ -212,11 +212,13 @@ static cpu_set_t *exec_cpus(const char *list, struct arena *a)
 	return set;
 }
 
-static int exec_find_namespaces(struct join *j, const struct record *r, const struct plan *p,
+/* Those that init has and we don't. *ret_own: the kinds that it shares with us. */
+static int exec_find_namespaces(struct join *j, const struct record *r, unsigned int *ret_own,
 				struct error *e)
 {
-	char path[64];
 	size_t i;
+
+	*ret_own = 0;
 
 	for (i = 0; i < OCI_NS_COUNT; i++) {
 		int other = exec_is_in_other_ns(r->pid, oci_ns_names[i].proc);
@@ -229,7 +231,17 @@ static int exec_find_namespaces(struct join *j, const struct record *r, const st
 			return err_set(e, ERR_WRONG_STATE, "container not running");
 		if (other)
 			j->namespaces |= oci_ns_names[i].flag;
+		else
+			*ret_own |= 1U << i;
 	}
+	return 0;
+}
+
+static int exec_check_namespaces(struct join *j, const struct record *r, const struct plan *p,
+				 struct error *e)
+{
+	char path[64];
+
 	snprintf(path, sizeof(path), "/proc/%d/root", r->pid);
 	if (!p->new_root && (j->root_dfd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
 		return err_sys(e, "open %s", path);
@@ -388,11 +400,12 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 		return err_set(e, ERR_HOST, "%s: this host does not run %s",
 			       o->apparmor ? "--apparmor" : "--process-label",
 			       o->apparmor ? "AppArmor" : "SELinux");
-	if (plan_make_exec(c, o->id, &facts, a, p, e) < 0 ||
+	if (exec_find_namespaces(j, &r, &facts.own_ns, e) < 0 ||
+	    plan_make_exec(c, o->id, &facts, a, p, e) < 0 ||
 	    exec_check_init(&r, p, e) < 0 ||
 	    life_settle_notes(p, o->strict, a, e) < 0 ||
 	    seccomp_program_build(&c->linux_.seccomp, a, &j->init.seccomp, &notes, e) < 0 ||
-	    exec_find_namespaces(j, &r, p, e) < 0 ||
+	    exec_check_namespaces(j, &r, p, e) < 0 ||
 	    cgroup_open(&cgroups, subs, r.pid, o->ignore_paused, &j->init.cgroup, e) < 0 ||
 	    rdt_open(&r.rdt, &j->init.cgroup, e) < 0)
 		return -1;

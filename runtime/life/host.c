@@ -14,6 +14,7 @@
 #include "life/foreground.h"
 #include "life/life.h"
 #include "life/notify.h"
+#include "ns/joins.h"
 #include "oci/oci.h"
 #include "security/caps.h"
 #include "security/lsm.h"
@@ -102,8 +103,8 @@ static const char *state_root(const char *root, struct arena *a)
 }
 
 int life_plan(const struct create_options *o, const struct host_facts *facts, struct arena *a,
-	      char **ret_config_text, size_t *ret_config_len, struct plan *ret_plan,
-	      struct error *e)
+	      char **ret_config_text, size_t *ret_config_len, struct joins *ret_joins,
+	      struct plan *ret_plan, struct error *e)
 {
 	struct oci_config *config = arena_new(a, struct oci_config);
 	const char *bundle = bundle_path(o->bundle, a, e);
@@ -124,6 +125,10 @@ int life_plan(const struct create_options *o, const struct host_facts *facts, st
 		f.resctrl = rdt_find_root(a);
 	if (!host_has_own_mounts(config))
 		f.can_mount_detached = sys_can_mount_detached();
+	if (joins_open(config, ret_joins, e) < 0)
+		return -1;
+	f.own_ns = ret_joins->own;
+	f.host_ns = ret_joins->host;
 	if (plan_make(config, o->id, bundle, &f, a, ret_plan, e) < 0)
 		return -1;
 	ret_plan->no_pivot = o->no_pivot;

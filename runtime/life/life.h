@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "ns/joins.h"
 #include "ns/members.h"
 #include "plan/plan.h"
 #include "state/record.h"
@@ -148,10 +149,10 @@ int life_status(const struct store *s, const struct record *r, enum status *ret,
 /* cgroups false: without them, for verbs that use those on record. */
 int life_probe_host(bool cgroups, struct arena *a, struct host_facts *ret, struct error *e);
 
-/* Reads a bundle and makes its plan. */
+/* Reads a bundle, opens the namespaces that it joins, and makes its plan. */
 int life_plan(const struct create_options *o, const struct host_facts *facts, struct arena *a,
-	      char **ret_config_text, size_t *ret_config_len, struct plan *ret_plan,
-	      struct error *e);
+	      char **ret_config_text, size_t *ret_config_len, struct joins *ret_joins,
+	      struct plan *ret_plan, struct error *e);
 
 /* Starts a created container: tells init, waits until the program runs, runs poststart hooks. After a
  * failed hook (ERR_HOOK) the caller must destroy the container, as the specification demands.

@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "ns/joins.h"
 #include "ns/launch.h"
 #include "ns/members.h"
 #include "ns/userns.h"
@@ -21,109 +22,62 @@
 #include "sys/proc.h"
 #include "sys/sys.h"
 
-static int spawn_open_join(const struct ns_join *join, struct error *e)
-{
-	const struct oci_ns_name *name = &oci_ns_names[join->type];
-	autoclose int fd = open(join->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	int type;
-
-	if (fd < 0)
-		return err_sys(e, "linux.namespaces: open %s namespace %s", name->word, join->path);
-	type = ioctl(fd, NS_GET_NSTYPE);
-	if (type != name->flag)
-		return err_set(e, ERR_CONFIG, "linux.namespaces: %s is not a %s namespace",
-			       join->path, name->word);
-	return fd_steal(&fd);
-}
-
-/* Each is checked to be what the config says. ret_fds: OCI_NS_COUNT. */
-static int spawn_open_joins(const struct plan *p, int *ret_fds, struct error *e)
-{
-	size_t i;
-
-	for (i = 0; i < OCI_NS_COUNT; i++)
-		ret_fds[i] = -1;
-	for (i = 0; i < p->ns.n_joins; i++) {
-		ret_fds[i] = spawn_open_join(&p->ns.joins[i], e);
-		if (ret_fds[i] < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* A namespace that we are in already can't always be joined, and needn't be. */
-static bool spawn_is_own(int fd, enum oci_ns type)
-{
-	struct stat own, other;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/self/ns/%s", oci_ns_names[type].proc);
-	return stat(path, &own) == 0 && fstat(fd, &other) == 0 && own.st_dev == other.st_dev &&
-	       own.st_ino == other.st_ino;
-}
-
 /* Whether the rights over a pid namespace stay until init wants it: no user namespace is entered, or
  * just the one that it belongs to. */
-static bool spawn_can_enter_late(const struct plan *p, const int *fds, int pid_ns_fd)
+static bool spawn_can_enter_late(const struct plan *p, const struct joins *j)
 {
-	const struct ns_join *user = plan_join(p, OCI_NS_USER);
 	autoclose int owner_fd = -1;
 	struct stat owner, joined;
 
-	if (!user)
+	if (j->fds[OCI_NS_USER] < 0)
 		return !p->owns_userns;
-	owner_fd = ioctl(pid_ns_fd, NS_GET_USERNS);
+	owner_fd = ioctl(j->fds[OCI_NS_PID], NS_GET_USERNS);
 	return owner_fd >= 0 && fstat(owner_fd, &owner) == 0 &&
-	       fstat(fds[user - p->ns.joins], &joined) == 0 && owner.st_dev == joined.st_dev &&
+	       fstat(j->fds[OCI_NS_USER], &joined) == 0 && owner.st_dev == joined.st_dev &&
 	       owner.st_ino == joined.st_ino;
 }
 
 /* The pid namespace's descriptor is init's from here on; it may not be entered yet. */
-static int launcher_keep_pid_ns(const struct plan *p, int *fds, struct pid_ns *ret, struct error *e)
+static int launcher_keep_pid_ns(const struct plan *p, struct joins *j, struct pid_ns *ret,
+				struct error *e)
 {
-	const struct ns_join *join = plan_join(p, OCI_NS_PID);
-	int *fd;
+	int *fd = &j->fds[OCI_NS_PID];
 
 	*ret = PID_NS_NONE;
-	if (!join || spawn_is_own(fds[join - p->ns.joins], OCI_NS_PID))
+	if (*fd < 0)
 		return 0;
-	fd = &fds[join - p->ns.joins];
-	ret->entered = !spawn_can_enter_late(p, fds, *fd);
+	ret->entered = !spawn_can_enter_late(p, j);
 	ret->fd = ret->entered ? fcntl(*fd, F_DUPFD_CLOEXEC, 3) : fd_steal(fd);
 	return ret->fd < 0 ? err_sys(e, "linux.namespaces: keep the pid namespace") : 0;
+}
+
+static int launcher_join_error(const struct plan *p, enum oci_ns type, struct error *e)
+{
+	return err_sys(e, "linux.namespaces: join %s namespace %s", oci_ns_names[type].word,
+		       plan_join(p, type)->path);
 }
 
 /*
  * Two rounds around the user namespace: before it we have the host's rights over namespaces that the
  * host owns, after it those over namespaces that it owns itself.
  */
-static int launcher_join(const struct plan *p, int *fds, struct error *e)
+static int launcher_join(const struct plan *p, struct joins *j, struct error *e)
 {
-	bool user_joined = !plan_join(p, OCI_NS_USER);
-	int round;
-	size_t i;
+	bool user_joined = j->fds[OCI_NS_USER] < 0;
+	int round, type;
 
 	for (round = 0; round < 2; round++) {
-		for (i = 0; i < p->ns.n_joins; i++) {
-			enum oci_ns type = p->ns.joins[i].type;
-			const struct oci_ns_name *name = &oci_ns_names[type];
-
-			if (fds[i] < 0 || type == OCI_NS_USER)
+		for (type = 0; type < OCI_NS_COUNT; type++) {
+			if (j->fds[type] < 0 || type == OCI_NS_USER)
 				continue;
-			if (spawn_is_own(fds[i], type) || setns(fds[i], name->flag) == 0)
-				fd_close(&fds[i]);
+			if (setns(j->fds[type], oci_ns_names[type].flag) == 0)
+				fd_close(&j->fds[type]);
 			else if (user_joined || errno != EPERM)
-				return err_sys(e, "linux.namespaces: join %s namespace %s",
-					       name->word, p->ns.joins[i].path);
+				return launcher_join_error(p, (enum oci_ns)type, e);
 		}
-		for (i = 0; i < p->ns.n_joins && !user_joined; i++) {
-			if (p->ns.joins[i].type != OCI_NS_USER)
-				continue;
-			if (!spawn_is_own(fds[i], OCI_NS_USER) && setns(fds[i], CLONE_NEWUSER) < 0)
-				return err_sys(e, "linux.namespaces: join user namespace %s",
-					       p->ns.joins[i].path);
-			fd_close(&fds[i]);
-		}
+		if (!user_joined && setns(j->fds[OCI_NS_USER], CLONE_NEWUSER) < 0)
+			return launcher_join_error(p, OCI_NS_USER, e);
+		fd_close(&j->fds[OCI_NS_USER]);
 		user_joined = true;
 	}
 	return 0;
@@ -163,16 +117,15 @@ static uint64_t spawn_clone_flags(const struct spawn *s)
 struct spawn_context {
 	const struct spawn *spawn;
 	bool direct; /* no launcher: who asks for maps is init itself, in all its namespaces */
-	int joins[OCI_NS_COUNT];
 };
 
 static int spawn_enter(void *context, int sock, struct error *e)
 {
-	struct spawn_context *c = context;
+	const struct spawn_context *c = context;
 	const struct plan *p = c->spawn->plan;
 
-	if (launcher_keep_pid_ns(p, c->joins, c->spawn->pid_ns, e) < 0 ||
-	    launcher_join(p, c->joins, e) < 0)
+	if (launcher_keep_pid_ns(p, c->spawn->joins, c->spawn->pid_ns, e) < 0 ||
+	    launcher_join(p, c->spawn->joins, e) < 0)
 		return -1;
 	if (p->owns_userns) {
 		if (unshare(CLONE_NEWUSER) < 0)
@@ -210,19 +163,6 @@ __attribute__((noreturn)) static void spawn_main(void *context)
 	const struct spawn *s = ((struct spawn_context *)context)->spawn;
 
 	s->main(s->context);
-}
-
-static pid_t spawn_by_launcher(const struct launch *l, struct spawn_context *c, int *ret_pidfd,
-			       struct error *e)
-{
-	pid_t pid = -1;
-	size_t i;
-
-	if (spawn_open_joins(c->spawn->plan, c->joins, e) == 0)
-		pid = launch(l, ret_pidfd, e);
-	for (i = 0; i < OCI_NS_COUNT; i++)
-		fd_close(&c->joins[i]);
-	return pid;
 }
 
 static pid_t spawn_directly(const struct launch *l, bool userns, int *ret_pidfd, struct error *e)
@@ -287,5 +227,5 @@ pid_t spawn_init(const struct spawn *s, int *ret_pidfd, struct error *e)
 	/* The launcher makes the user namespace, so that what it makes itself belongs to it. */
 	l.clone_flags &= ~(uint64_t)CLONE_NEWUSER;
 	l.in_place = plan_join(s->plan, OCI_NS_PID) != NULL;
-	return spawn_by_launcher(&l, &context, ret_pidfd, e);
+	return launch(&l, ret_pidfd, e);
 }

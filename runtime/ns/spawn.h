@@ -30,8 +30,11 @@ struct pid_ns {
 
 #define PID_NS_NONE ((struct pid_ns){.fd = -1})
 
+struct joins;
+
 struct spawn {
 	const struct plan *plan;
+	struct joins *joins; /* of the plan; the launcher closes its copies */
 	int unified_dfd; /* cgroup for clone3, or -1 */
 	__attribute__((noreturn)) void (*main)(void *context); /* init's own program */
 	void *context;

@@ -33,6 +33,9 @@ const struct oci_namespace *oci_namespace_find(const struct oci_config *c, enum 
  * net/ipv4/conf/eth0.1/x. false if the key has empty, "." or ".." components or is too long. */
 bool oci_sysctl_path(const char *key, char *ret_path, size_t size);
 
+/* The kind of namespace that a valid key belongs to. */
+enum oci_ns oci_sysctl_ns(const char *key);
+
 /* The example config of `sbxrun spec`. */
 void oci_spec_default(struct arena *a, struct oci_config *ret_config);
 /* The same for an ordinary user: a user namespace with one mapping, no cgroup limits, /sys bound. */

@@ -1,9 +1,11 @@
 /*
  * linux.sysctl: only keys that belong to a namespace which the container has. Everything else would
- * be the host's. Whether a joined namespace is the host's own is judged where it is joined.
+ * be the host's. Whether a joined namespace is the host's own is judged by plan_check_shared().
  */
 #include "base/str.h"
 #include "oci/validate.h"
+
+enum { SYSCTL_LONGEST = 256 };
 
 struct sysctl_kind {
 	const char *path; /* below /proc/sys; a trailing slash means all below it */
@@ -60,9 +62,17 @@ static const struct sysctl_kind *sysctl_find(const char *path)
 	return NULL;
 }
 
+enum oci_ns oci_sysctl_ns(const char *key)
+{
+	char path[SYSCTL_LONGEST];
+	const struct sysctl_kind *kind = oci_sysctl_path(key, path, sizeof(path)) ? sysctl_find(path) : NULL;
+
+	return kind ? kind->ns : OCI_NS_COUNT;
+}
+
 static int validate_key(const struct oci_config *c, const char *key, struct error *e)
 {
-	char path[256];
+	char path[SYSCTL_LONGEST];
 	const struct sysctl_kind *kind;
 
 	if (!oci_sysctl_path(key, path, sizeof(path)))

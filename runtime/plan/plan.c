@@ -8,52 +8,8 @@
 #include "base/str.h"
 #include "json/json.h"
 #include "oci/names.h"
+#include "plan/namespaces.h"
 #include "sys/sys.h"
-
-const struct ns_join *plan_join(const struct plan *p, enum oci_ns type)
-{
-	size_t i;
-
-	for (i = 0; i < p->ns.n_joins; i++)
-		if (p->ns.joins[i].type == type)
-			return &p->ns.joins[i];
-	return NULL;
-}
-
-static int plan_namespaces(const struct oci_config *c, const struct host_facts *facts,
-			   struct plan *p, struct error *e)
-{
-	size_t i;
-
-	for (i = 0; i < c->linux_.namespaces.n; i++) {
-		const struct oci_namespace *ns = &c->linux_.namespaces.v[i];
-
-		if (ns->type == OCI_NS_TIME && !facts->has_time_ns)
-			return err_set(e, ERR_HOST,
-				       "linux.namespaces[%zu]: this kernel has no time namespaces", i);
-		if (ns->path && *ns->path)
-			p->ns.joins[p->ns.n_joins++] =
-				(struct ns_join){.type = ns->type, .path = ns->path};
-		else
-			p->ns.new_flags |= (uint64_t)oci_ns_names[ns->type].flag;
-	}
-	p->new_root = plan_has_new(p, CLONE_NEWNS);
-	p->root_detached = !p->new_root && facts->can_mount_detached;
-	p->attach_on_host = !p->new_root && !p->root_detached && !plan_join(p, OCI_NS_MOUNT);
-	p->owns_userns = plan_has_new(p, CLONE_NEWUSER);
-	if (plan_join(p, OCI_NS_MOUNT) && !p->root_detached)
-		return err_set(e, ERR_HOST,
-			       "linux.namespaces: joining a mount namespace needs Linux 6.15: before, the "
-			       "container's mounts would stay in it");
-	if (!facts->privileged && !p->owns_userns && !plan_join(p, OCI_NS_USER))
-		return err_set(e, ERR_CONFIG,
-			       "linux.namespaces: an ordinary user needs a user namespace "
-			       "(`sbxrun spec --rootless` makes such a config)");
-	if (p->owns_userns && (!c->linux_.uid_mappings.n || !c->linux_.gid_mappings.n))
-		return err_set(e, ERR_CONFIG,
-			       "linux.uidMappings: a new user namespace needs uid and gid mappings");
-	return 0;
-}
 
 static void plan_propagation(const struct oci_config *c, struct plan *p)
 {
@@ -264,7 +220,7 @@ int plan_make(const struct oci_config *c, const char *id, const char *bundle,
 		.by_machine_root = facts->machine_root,
 	};
 
-	if (plan_namespaces(c, facts, &p, e) < 0)
+	if (plan_namespaces(c, facts, &p, e) < 0 || plan_check_shared(c, facts, e) < 0)
 		return -1;
 	plan_propagation(c, &p);
 	if (plan_mounts(c, a, &p, e) < 0)

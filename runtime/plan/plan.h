@@ -28,6 +28,8 @@ struct host_facts {
 	struct cap_host caps;	     /* for a payload in our own user namespace … */
 	struct cap_host caps_userns; /* … and in one of its own */
 	struct lsm_host lsm;
+	unsigned int own_ns;  /* kinds that the config joins by a path to our own: 1 << enum oci_ns */
+	unsigned int host_ns; /* the same, also by one to the first process's */
 	const char *resctrl; /* where it is mounted, asked for only when the config has intelRdt */
 };
 
@@ -97,7 +99,7 @@ static inline bool plan_has_new(const struct plan *p, int flag)
 	return (p->ns.new_flags & (uint64_t)flag) != 0;
 }
 
-/* The joined namespace of that type, or NULL. */
+/* The joined namespace of that type, or NULL. One that is our own anyway is not joined. */
 const struct ns_join *plan_join(const struct plan *p, enum oci_ns type);
 
 /* bundle is absolute; the config is validated. */

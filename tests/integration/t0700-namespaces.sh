@@ -122,6 +122,38 @@ namespaces_are_joined_by_path() {
 	is "$(nsenter -t "$HELPER" --uts hostname)" joined-name
 }
 
+# As engines ask for the host's: docker with --network host, containers of a pod that has the host's network.
+a_path_to_the_callers_own_counts_as_if_the_kind_were_absent() {
+	local kind name filter
+	for kind in "${KINDS[@]}" user; do
+		name=${KERNEL_NAME[$kind]}
+		filter='.'
+		[ "$kind" != uts ] || filter='del(.hostname)'
+		[ "$kind" != mount ] || filter='.mounts = [] | .linux.maskedPaths = [] | .linux.readonlyPaths = [] |
+			mount({destination: "/proc", type: "proc", source: "proc"})'
+		bundle "sh(\"readlink /proc/self/ns/$name; sleep 100\")" "$filter" "ns(\"$kind\"; \"/proc/self/ns/$name\")"
+		run sbx create -b "$B" "$ID"
+		if [ "$kind" = mount ] && [ "$rc" != 0 ]; then
+			like "$err" mount # before Linux 6.15
+			continue
+		fi
+		rc_is 0
+		sbx start "$ID"
+		is "$(readlink "/proc/$(pid_of "$ID")/ns/$name")" "$(readlink "/proc/self/ns/$name")" "$kind"
+		run sbx exec "$ID" readlink "/proc/self/ns/$name"
+		rc_is 0
+		is "$out" "$(readlink "/proc/self/ns/$name")" "$kind, exec"
+		sbx delete -f "$ID"
+	done
+}
+
+masks_need_a_mount_namespace_that_is_not_the_callers() {
+	bundle 'ns("mount"; "/proc/self/ns/mnt")' '.linux.maskedPaths = ["/proc/keys"]'
+	run sbx create -b "$B" "$ID"
+	rc_is 1
+	like "$err" 'linux.maskedPaths: "/proc/self/ns/mnt" is the mount namespace of the host'
+}
+
 # It is a child of the process that set it up; which of the two goes on first is the kernel's choice. Here it is always the child.
 into_a_joined_pid_namespace_the_program_is_born_whoever_is_faster() {
 	local HELPER=''

@@ -175,7 +175,7 @@ a_container_without_a_network_namespace_of_its_own_gets_none() {
 	like "$err" 'linux.netDevices: needs a network namespace'
 	run_in_box 'echo started' 'ns("network"; "/proc/self/ns/net")' '.linux.netDevices = {ndb: {}}'
 	rc_is 1
-	like "$err" "linux.netDevices: the container's network namespace is the runtime's own"
+	like "$err" 'linux.netDevices: "/proc/self/ns/net" is the network namespace of the host'
 	_is_here ndb || fail 'it is gone'
 }
 
