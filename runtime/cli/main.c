@@ -258,12 +258,13 @@ int main(int argc, char **argv)
 	const struct cli_command *command = NULL;
 	struct arena arena = {0};
 	struct error e = {0};
-	struct cli c = {.arena = &arena, .argv = argv};
+	struct cli c = {.arena = &arena};
 
 	arena_out_of_memory = main_out_of_memory;
 	main_tidy_caller();
 	if (argc < 1)
 		return 1;
+	c.argv = self_copy_arguments(argv, &arena);
 	c.args = arena_array(&arena, (size_t)argc + 1, char *);
 	if (self_refuse_setuid(&e) < 0 || main_parse(&c, &command, &e) < 0)
 		goto fail;

@@ -215,55 +215,129 @@ int init_clear_inheritance(struct init *in, int one_fd, int other_fd, struct err
 	return 0;
 }
 
-/* All that is still called: the last of the capabilities, the talk with create and start, the birth
- * of another process if there is one, the terminal, the end. */
-static bool init_filter_lets_us_finish(const struct init *in)
+int init_check_filter(const struct init *in, struct error *e)
 {
-	static const int calls[] = {
-		SYS_brk,	   SYS_mmap,	 SYS_munmap,  SYS_capget,     SYS_capset,
-		SYS_prctl,	   SYS_sendmsg,	 SYS_recvmsg, SYS_accept4,    SYS_close,
-		SYS_prlimit64,	   SYS_getpid,	 SYS_execve,  SYS_exit_group,
-		SYS_clock_gettime, /* for --timing */
-	};
-	static const uint64_t birth[6] = {CLONE_PARENT | CLONE_PIDFD}, terminal[6] = {0, TIOCSCTTY};
-	const struct seccomp_program *p = &in->seccomp;
-	size_t i;
+	if (in->seccomp.filter && bpf_forbids_always(in->seccomp.filter, in->seccomp.len, SYS_execve))
+		return err_set(e, ERR_CONFIG,
+			       "linux.seccomp: the filter forbids execve, which starts the program: allow it");
+	return 0;
+}
 
-	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		if (!bpf_allows_always(p->filter, p->len, calls[i]))
-			return false;
-	if (in->born_later && (!bpf_allows_always(p->filter, p->len, SYS_setsid) ||
-			       !bpf_allows(p->filter, p->len, SYS_clone, birth)))
-		return false;
-	return !in->console.in_use || bpf_allows(p->filter, p->len, SYS_ioctl, terminal);
+enum when {
+	ALWAYS,
+	WAITS,	  /* for `start` */
+	BORN,	  /* the program is a child of the process that loads the filter */
+	RIGHTS,	  /* there is one to give up once the filter is loaded */
+	LIMITS,	  /* process.rlimits */
+	SOCKETS,  /* LISTEN_PID is made up at the end */
+	LISTENER, /* the child waits until it is served */
+	TERMINAL,
+	WHENS
+};
+
+/* All that is called between an early filter and execve. */
+static const struct last_call {
+	enum when when;
+	int number;
+	const char *name;
+	uint64_t args[2]; /* for those that a filter may judge by them: BORN and TERMINAL */
+} last_calls[] = {
+	{ALWAYS, SYS_close, "close"},
+	{ALWAYS, SYS_sendmsg, "sendmsg"},
+	{ALWAYS, SYS_exit_group, "exit_group"},
+	{WAITS, SYS_accept4, "accept4"},
+	{WAITS, SYS_recvmsg, "recvmsg"},
+	{WAITS, SYS_prctl, "prctl"},
+	{BORN, SYS_clone, "clone", {CLONE_PARENT | CLONE_PIDFD}},
+	{BORN, SYS_setsid, "setsid"},
+	{RIGHTS, SYS_capset, "capset"},
+	{LIMITS, SYS_prlimit64, "prlimit64"},
+	{SOCKETS, SYS_getpid, "getpid"},
+	{SOCKETS, SYS_brk, "brk"},
+	{SOCKETS, SYS_mmap, "mmap"},
+	{LISTENER, SYS_recvmsg, "recvmsg"},
+	{TERMINAL, SYS_ioctl, "ioctl", {0, TIOCSCTTY}},
+};
+
+const char *init_filter_obstacle(const struct init *in)
+{
+	const struct oci_process *process = &in->plan->config->process;
+	const bool now[WHENS] = {
+		[ALWAYS] = true,
+		[WAITS] = in->listen_fd >= 0,
+		[BORN] = in->born_later,
+		[RIGHTS] = init_filter_needs_admin(in),
+		[LIMITS] = in->plan->rlimits.n > 0,
+		[SOCKETS] = in->listen_fds > 0,
+		[LISTENER] = in->seccomp.notify,
+		[TERMINAL] = process->terminal,
+	};
+	const struct last_call *c;
+
+	for (c = last_calls; c < last_calls + ARRAY_SIZE(last_calls); c++) {
+		const uint64_t args[6] = {c->args[0], c->args[1]};
+
+		if (!now[c->when])
+			continue;
+		if (args[0] || args[1] ? !bpf_allows(in->seccomp.filter, in->seccomp.len, c->number, args) :
+					 !bpf_allows_always(in->seccomp.filter, in->seccomp.len, c->number))
+			return c->name;
+	}
+	return NULL;
+}
+
+/* Who is in somebody else's pid namespace may be traced there with the host's rights; and an ordinary
+ * user's parent takes a listener only from a process that others may trace, too. */
+static bool init_must_have_filter(const struct init *in)
+{
+	return in->born_later &&
+	       (in->pid_ns.traced || (in->seccomp.notify && !in->plan->by_machine_root));
 }
 
 /*
  * The kernel checks and compiles a filter when it is loaded, which takes longer than the rest of
  * `start`. Loaded now, it also ends the one right that was kept for it, before this process is in
- * anyone's sight. Not with a listener: that one comes with `start`.
+ * anyone's sight. A listener comes with `start`, but for a process that others can see before that.
  */
 int init_load_filter_early(struct init *in, struct error *e)
 {
-	int listener_fd = -1;
+	autoclose int listener_fd = -1;
+	const char *call;
 
-	if (!in->plan->config->process.set || !in->seccomp.filter || in->seccomp.notify ||
-	    !init_filter_lets_us_finish(in))
+	if (!in->plan->config->process.set || !in->seccomp.filter ||
+	    (in->seccomp.notify && !in->born_later))
+		return 0;
+	call = init_filter_obstacle(in);
+	if (call && init_must_have_filter(in))
+		return init_refuse_late_filter(call, e);
+	if (call)
 		return 0;
 	if (seccomp_program_load(&in->seccomp, &listener_fd, e) < 0)
 		return -1;
 	in->filter_is_loaded = true;
-	return init_filter_needs_admin(in) ? caps_apply_final(&in->plan->caps, e) : 0;
+	if (init_filter_needs_admin(in) && caps_give_up(&in->plan->caps, e) < 0)
+		return -1;
+	return in->seccomp.notify ? listener_send(in->stage_fd, &listener_fd, e) : 0;
+}
+
+int init_refuse_late_filter(const char *call, struct error *e)
+{
+	return err_set(e, ERR_CONFIG,
+		       "linux.seccomp: the filter does not simply allow %s, so it can only be loaded when the "
+		       "process is in sight of others, and one of them with CAP_SYS_PTRACE could take it over "
+		       "before: allow %s, or give the container a user namespace of its own",
+		       call, call);
 }
 
 /* The end: after the filter nothing but execve and, if that fails, the report. */
 static int init_execute(struct init *in, int report_fd, struct error *e)
 {
+	bool listens = in->seccomp.notify && !in->filter_is_loaded;
 	struct listener_page *page = NULL;
 	int listener_fd = -1;
 
 	program_env_add_sockets(&in->env, in->listen_fds, in->arena);
-	if (in->seccomp.notify && !(page = listener_offer(report_fd, e)))
+	if (listens && (!(page = listener_offer(report_fd, e)) || listener_set_deadline(e) < 0))
 		return -1;
 	if (stage_say(report_fd, STAGE_EXECUTING, e) < 0 ||
 	    identity_set_rlimits(&in->plan->rlimits, e) < 0)
@@ -275,8 +349,9 @@ static int init_execute(struct init *in, int report_fd, struct error *e)
 		return err_sys(e, "prctl");
 	if (!in->filter_is_loaded && seccomp_program_load(&in->seccomp, &listener_fd, e) < 0)
 		return -1;
-	if (page && listener_hand_over(page, listener_fd) < 0)
-		return err_set(e, ERR_SYSTEM, "linux.seccomp: nobody took the listener");
+	if (page)
+		listener_hand_over(page, listener_fd,
+				   bpf_allows_always(in->seccomp.filter, in->seccomp.len, SYS_futex));
 	execve(in->program, in->plan->config->process.args.v, in->env.v);
 	return program_exec_failed(in->program, errno, e);
 }

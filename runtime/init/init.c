@@ -29,6 +29,7 @@
 #include "security/identity.h"
 #include "sys/msg.h"
 #include "sys/proc.h"
+#include "sys/self.h"
 #include "sys/sys.h"
 
 enum { START_TRIES = 100 };
@@ -45,7 +46,7 @@ static int init_detach_from_caller(struct init *in, struct error *e)
 	/* The lock on the state lives as long as any copy of its descriptor, and so does a socket. */
 	store_close(in->store);
 	fd_close(&in->parent_fd);
-	identity_forget_environment();
+	self_forget_words();
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_NAME, INIT_NAME) < 0)
 		return err_sys(e, "prctl");
 	if (setsid() < 0)
@@ -220,7 +221,7 @@ static int init_confine(struct init *in, struct error *e)
 	return init_find_program(in, e);
 }
 
-/* Hooks of start come before the filter, which only the program gets. */
+/* Hooks of start come before the filter, which only the program gets; unless others may see init before. */
 static bool init_has_start_hooks(const struct init *in)
 {
 	return in->plan->config->hooks.start_container.n > 0;
@@ -232,7 +233,7 @@ static int init_settle(struct init *in, struct error *e)
 {
 	if (init_clear_inheritance(in, in->stage_fd, in->listen_fd, e) < 0)
 		return -1;
-	return init_has_start_hooks(in) ? 0 : init_load_filter_early(in, e);
+	return init_has_start_hooks(in) && !in->born_later ? 0 : init_load_filter_early(in, e);
 }
 
 /* Nobody else knows who the child is, so without this there must be none. The filter may be loaded and
@@ -382,10 +383,10 @@ static void init_run_steps(struct init *in)
 static int init_run_start_hooks(struct init *in, struct error *e)
 {
 	const struct oci_hook_list *hooks = &in->plan->config->hooks.start_container;
-	/* CAP_SYS_ADMIN is still here, for the filter. */
+	/* CAP_SYS_ADMIN may still be here, for the filter. */
 	const struct hook_setting setting = {
 		.env = &in->env,
-		.caps = init_filter_needs_admin(in) ? &in->plan->caps : NULL,
+		.caps = init_filter_needs_admin(in) && !in->filter_is_loaded ? &in->plan->caps : NULL,
 	};
 
 	if (!init_has_start_hooks(in))

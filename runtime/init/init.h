@@ -52,6 +52,16 @@ struct init {
 	struct strings env;
 };
 
+/* A filter under which nothing could be executed is an error. */
+int init_check_filter(const struct init *in, struct error *e);
+
+/* The call that keeps init from loading the filter before its last moment, for the filter does not simply
+ * allow it; NULL: none. */
+const char *init_filter_obstacle(const struct init *in);
+
+/* The error where the filter must not come that late. */
+int init_refuse_late_filter(const char *call, struct error *e);
+
 /* Context is a struct init. Never returns. */
 __attribute__((noreturn)) void init_main(void *context);
 

@@ -17,6 +17,7 @@
 #include "init/steps.h"
 #include "security/identity.h"
 #include "sys/proc.h"
+#include "sys/self.h"
 #include "sys/sys.h"
 
 struct join_step {
@@ -28,7 +29,7 @@ static int join_leave_caller(struct join *j, struct error *e)
 {
 	store_close(j->init.store);
 	fd_close(&j->init.parent_fd);
-	identity_forget_environment();
+	self_forget_words();
 	if (prctl(PR_SET_NAME, "sbxrun:exec") < 0)
 		return err_sys(e, "prctl");
 	umask(0);
@@ -145,6 +146,9 @@ void join_main(void *context)
 	if (setsid() < 0 && err_sys(&e, "setsid") < 0)
 		goto fail;
 	if (console_own(&in->console, &e) < 0)
+		goto fail;
+	/* Nothing runs under a listener that nobody serves. */
+	if (in->seccomp.notify && in->filter_is_loaded && stage_await(in->stage_fd, STAGE_START, &e) < 0)
 		goto fail;
 	init_execute_or_die(in, in->stage_fd);
 fail:

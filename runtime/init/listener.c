@@ -2,11 +2,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <poll.h>
+#include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,10 +19,10 @@
 #include "init/stage.h"
 #include "sys/msg.h"
 
-enum { TAKE_MS = 10000 };
-
-/* About half a minute on today's machines: init must not spin for ever if the other side died. */
-static const unsigned long spins_max = 1UL << 32;
+enum {
+	TAKE_MS = 10000,
+	DEADLINE_S = 60, /* longer than anything that the other side waits for */
+};
 
 /* A process of the container may have got hold of the page, or sent another file: touching what is
  * not there any more would be our end. */
@@ -42,6 +47,27 @@ struct listener_page *listener_map(int page_fd, struct error *e)
 	return p;
 }
 
+int listener_send(int sock, int *listener_fd, struct error *e)
+{
+	if (msg_send(sock, STAGE_LISTENER, NULL, *listener_fd) < 0)
+		return err_sys(e, "linux.seccomp: send the listener");
+	fd_close(listener_fd);
+	return 0;
+}
+
+int listener_check(int fd, struct error *e)
+{
+	static const char is[] = "anon_inode:seccomp notify";
+	char path[64], what[sizeof(is) + 1];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	n = readlink(path, what, sizeof(what));
+	if (n != (ssize_t)sizeof(is) - 1 || memcmp(what, is, (size_t)n) != 0)
+		return err_set(e, ERR_SYSTEM, "linux.seccomp: what init sent is not its listener");
+	return 0;
+}
+
 struct listener_page *listener_offer(int sock, struct error *e)
 {
 	autoclose int fd = memfd_create("listener", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -55,7 +81,7 @@ struct listener_page *listener_offer(int sock, struct error *e)
 	page = listener_map(fd, e);
 	if (!page)
 		return NULL;
-	if (msg_send(sock, STAGE_LISTENER, NULL, fd) < 0) {
+	if (msg_send(sock, STAGE_PAGE, NULL, fd) < 0) {
 		err_sys(e, "linux.seccomp: send a page");
 		return NULL;
 	}
@@ -71,17 +97,36 @@ static inline void listener_pause(void)
 #endif
 }
 
-int listener_hand_over(struct listener_page *page, int listener_fd)
+__attribute__((noreturn)) static void listener_give_up(int signal)
 {
-	unsigned long spins;
+	(void)signal;
+	_exit(1);
+}
 
+/* A timer of POSIX: it ends with execve, unlike alarm(). By a handler, for the first process of a pid
+ * namespace is not killed by a signal of its own. */
+int listener_set_deadline(struct error *e)
+{
+	const struct itimerspec in = {.it_value = {.tv_sec = DEADLINE_S}};
+	struct sigaction act = {.sa_handler = listener_give_up};
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+	timer_t timer;
+
+	if (sigaction(SIGALRM, &act, NULL) < 0 || timer_create(CLOCK_MONOTONIC, &event, &timer) < 0 ||
+	    timer_settime(timer, 0, &in, NULL) < 0)
+		return err_sys(e, "linux.seccomp: set a timer");
+	return 0;
+}
+
+void listener_hand_over(struct listener_page *page, int listener_fd, bool may_sleep)
+{
 	atomic_store(&page->number, listener_fd + 1);
-	for (spins = 0; spins < spins_max; spins++) {
-		if (atomic_load_explicit(&page->taken, memory_order_relaxed))
-			return 0;
-		listener_pause();
+	while (!atomic_load(&page->taken)) {
+		if (may_sleep)
+			syscall(SYS_futex, &page->taken, FUTEX_WAIT, 0, NULL, NULL, 0);
+		else
+			listener_pause();
 	}
-	return -1;
 }
 
 int listener_take(struct listener_page *page, int pidfd, struct error *e)
@@ -101,11 +146,14 @@ int listener_take(struct listener_page *page, int pidfd, struct error *e)
 	fd = pidfd_getfd(pidfd, number - 1, 0);
 	if (fd < 0)
 		return err_sys(e, "linux.seccomp: take the listener");
+	if (listener_check(fd, e) < 0)
+		fd_close(&fd);
 	return fd;
 }
 
 void listener_release(struct listener_page *page)
 {
 	atomic_store(&page->taken, 1);
+	syscall(SYS_futex, &page->taken, FUTEX_WAKE, 1, NULL, NULL, 0);
 	munmap(page, sizeof(*page));
 }

@@ -8,7 +8,7 @@
 static const char *stage_name(enum stage stage)
 {
 	static const char *const names[] = {"mounted", "hooks-run", "born",   "ready",   "committed",
-					    "start",   "executing", "failed", "listener"};
+					    "start",   "executing", "failed", "page",    "listener"};
 
 	return names[stage - STAGE_MOUNTED];
 }

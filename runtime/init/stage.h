@@ -7,6 +7,7 @@
  *	  │ moves interfaces, runs the hooks   │  or with netDevices
  *	  │ ───────── STAGE_HOOKS_RUN ───────► │
  *	  │                                    │  createContainer hooks, pivot_root, confinement
+ *	  │ ◄──────── STAGE_LISTENER ───────── │  only with that and a filter that has one
  *	  │ ◄──────── STAGE_BORN ───────────── │  only into a joined pid namespace: with the pidfd of a
  *	  │                                    ●──► child of the parent's, which goes on from here
  *	  │ ───────── STAGE_BORN ────────────► │  once the parent knows of it
@@ -32,7 +33,8 @@ enum stage {
 	STAGE_START,	 /* start → init: go */
 	STAGE_EXECUTING, /* init → start: the next call is execve; end of file then means done */
 	STAGE_FAILED,	 /* with an error */
-	STAGE_LISTENER,	 /* init → start: a page (init/listener.h) */
+	STAGE_PAGE,	 /* init → start: for the listener (init/listener.h) */
+	STAGE_LISTENER,	 /* launcher → create or exec: the listener of the process to be born */
 };
 
 /* Says a stage, or -1 with the error that the peer is gone. */

@@ -178,14 +178,18 @@ static int create_open_console(const struct plan *p, const struct create_options
 }
 
 /* Init goes on as another process, born into a pid namespace that it was not in. */
-static int create_await_birth(int sock, struct created *c, struct error *e)
+static int create_await_birth(int sock, bool listens, struct created *c, struct arena *a,
+			      struct error *e)
 {
-	autoclose int pidfd = msg_wait(sock, e) < 0 ? -1 : stage_await_fd(sock, STAGE_BORN, e);
-	pid_t pid = pidfd < 0 ? -1 : proc_pid_of(pidfd);
+	autoclose int listener_fd = -1, pidfd = -1;
 	int status;
+	pid_t pid;
 
-	if (pidfd < 0)
+	if (msg_wait(sock, e) < 0 ||
+	    (listens && (listener_fd = stage_await_fd(sock, STAGE_LISTENER, e)) < 0) ||
+	    msg_wait(sock, e) < 0 || (pidfd = stage_await_fd(sock, STAGE_BORN, e)) < 0)
 		return -1;
+	pid = proc_pid_of(pidfd);
 	if (pid < 0)
 		return err_sys(e, "find the pid of init");
 	while (waitpid(c->pid, &status, __WALL) < 0 && errno == EINTR)
@@ -193,6 +197,9 @@ static int create_await_birth(int sock, struct created *c, struct error *e)
 	fd_close(&c->pidfd);
 	c->pid = pid;
 	c->pidfd = fd_steal(&pidfd);
+	c->record.pid = pid;
+	if (listens && life_serve_listener(listener_fd, pid, &c->record, a, e) < 0)
+		return -1;
 	return stage_say(sock, STAGE_BORN, e);
 }
 
@@ -211,7 +218,7 @@ static int create_attend(const struct plan *p, const struct create_options *o, s
 		    stage_say(sock, STAGE_HOOKS_RUN, e) < 0)
 			return -1;
 	}
-	if (in->born_later && create_await_birth(sock, c, e) < 0)
+	if (in->born_later && create_await_birth(sock, in->seccomp.notify, c, a, e) < 0)
 		return -1;
 	if (msg_wait(sock, e) < 0 || stage_await(sock, STAGE_READY, e) < 0)
 		return -1;
@@ -344,7 +351,8 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	};
 	if (create_open_console(p, o, in, e) < 0)
 		return -1;
-	if (seccomp_program_build(&p->config->linux_.seccomp, a, &in->seccomp, &notes, e) < 0)
+	if (seccomp_program_build(&p->config->linux_.seccomp, a, &in->seccomp, &notes, e) < 0 ||
+	    (p->config->process.set && init_check_filter(in, e) < 0))
 		return -1;
 	life_log_notes(&notes);
 	timing_mark("seccomp built");

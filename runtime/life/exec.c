@@ -18,6 +18,7 @@
 #include "cgroup/rdt.h"
 #include "init/init.h"
 #include "life/foreground.h"
+#include "life/guard.h"
 #include "life/life.h"
 #include "ns/launch.h"
 #include "oci/names.h"
@@ -255,28 +256,6 @@ static int exec_check_namespaces(struct join *j, const struct record *r, const s
 	return 0;
 }
 
-/* Until its filter is loaded, init may hold a right that nothing else in the container has: also while
- * hooks of start are at work, when the container counts as running. It has our name until execve. */
-static int exec_check_init(const struct record *r, const struct plan *p, struct error *e)
-{
-	const uint64_t admin = CAPS_BIT(CAP_SYS_ADMIN), trace = CAPS_BIT(CAP_SYS_PTRACE);
-	char path[64], text[4096], *at;
-
-	if (!(p->caps.bounding & trace) || (p->caps.bounding & admin))
-		return 0;
-	snprintf(path, sizeof(path), "/proc/%d/status", r->pid);
-	if (fd_read_at(AT_FDCWD, path, text, sizeof(text)) < 0)
-		return err_sys(e, "read %s", path);
-	if (!str_after(text, "Name:\t" INIT_NAME "\n"))
-		return 0;
-	at = strstr(text, "\nCapPrm:");
-	if (at && !(strtoull(at + strlen("\nCapPrm:"), NULL, 16) & admin))
-		return 0;
-	return err_set(e, ERR_WRONG_STATE,
-		       "container not running yet: a process with CAP_SYS_PTRACE could take over the one that "
-		       "will load its filter");
-}
-
 static int exec_check_status(const struct store *s, const struct record *r,
 			     const struct exec_options *o, int *ret_pidfd, struct error *e)
 {
@@ -402,10 +381,10 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 			       o->apparmor ? "AppArmor" : "SELinux");
 	if (exec_find_namespaces(j, &r, &facts.own_ns, e) < 0 ||
 	    plan_make_exec(c, o->id, &facts, a, p, e) < 0 ||
-	    exec_check_init(&r, p, e) < 0 ||
+	    guard_check_init(&r, p, e) < 0 ||
 	    life_settle_notes(p, o->strict, a, e) < 0 ||
 	    seccomp_program_build(&c->linux_.seccomp, a, &j->init.seccomp, &notes, e) < 0 ||
-	    exec_check_namespaces(j, &r, p, e) < 0 ||
+	    exec_check_namespaces(j, &r, p, e) < 0 || guard_check_filter(j, &r, a, e) < 0 ||
 	    cgroup_open(&cgroups, subs, r.pid, o->ignore_paused, &j->init.cgroup, e) < 0 ||
 	    rdt_open(&r.rdt, &j->init.cgroup, e) < 0)
 		return -1;

@@ -164,6 +164,10 @@ int life_start_created(struct store *s, struct record *r, int pidfd, int *ret_no
 int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, struct arena *a,
 		       struct error *e);
 
+/* Hands the listener of a process's filter to whoever listenerPath names. */
+int life_serve_listener(int listener_fd, pid_t pid, const struct record *r, struct arena *a,
+			struct error *e);
+
 /* Digits alone, whole at once. */
 int life_write_pid_file(const char *file, pid_t pid, struct arena *a, struct error *e);
 

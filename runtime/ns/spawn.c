@@ -22,6 +22,17 @@
 #include "sys/proc.h"
 #include "sys/sys.h"
 
+/* Whether who is in a pid namespace may have CAP_SYS_PTRACE where it counts for a process that runs from
+ * our file: in the user namespace that the runtime is in. */
+static bool spawn_may_be_traced(int pid_ns_fd)
+{
+	autoclose int owner_fd = ioctl(pid_ns_fd, NS_GET_USERNS);
+	struct stat owner, own;
+
+	return owner_fd < 0 || fstat(owner_fd, &owner) < 0 || stat("/proc/self/ns/user", &own) < 0 ||
+	       (owner.st_dev == own.st_dev && owner.st_ino == own.st_ino);
+}
+
 /* Whether the rights over a pid namespace stay until init wants it: no user namespace is entered, or
  * just the one that it belongs to. */
 static bool spawn_can_enter_late(const struct plan *p, const struct joins *j)
@@ -47,6 +58,7 @@ static int launcher_keep_pid_ns(const struct plan *p, struct joins *j, struct pi
 	if (*fd < 0)
 		return 0;
 	ret->entered = !spawn_can_enter_late(p, j);
+	ret->traced = spawn_may_be_traced(*fd);
 	ret->fd = ret->entered ? fcntl(*fd, F_DUPFD_CLOEXEC, 3) : fd_steal(fd);
 	return ret->fd < 0 ? err_sys(e, "linux.namespaces: keep the pid namespace") : 0;
 }
@@ -124,6 +136,9 @@ static int spawn_enter(void *context, int sock, struct error *e)
 	const struct spawn_context *c = context;
 	const struct plan *p = c->spawn->plan;
 
+	/* Those in a user namespace that is joined could trace it there, where they may see it. */
+	if (plan_join(p, OCI_NS_USER) && prctl(PR_SET_DUMPABLE, 0) < 0)
+		return err_sys(e, "prctl");
 	if (launcher_keep_pid_ns(p, c->spawn->joins, c->spawn->pid_ns, e) < 0 ||
 	    launcher_join(p, c->spawn->joins, e) < 0)
 		return -1;

@@ -26,6 +26,7 @@
 struct pid_ns {
 	int fd;	      /* -1: none is joined */
 	bool entered; /* children are born there already: it belongs to a user namespace that was left */
+	bool traced;  /* who is in it may have the rights over our processes that the runtime's root has */
 };
 
 #define PID_NS_NONE ((struct pid_ns){.fd = -1})

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "oci/names.h"
 
@@ -143,6 +145,23 @@ int caps_set_for_setup(const struct cap_sets *s, uint64_t needs, struct error *e
 	if (caps_set(s->effective | needs, s->permitted | needs, s->inheritable) < 0)
 		return err_sys(e, "capabilities: capset");
 	return caps_raise_ambient(s->ambient, e);
+}
+
+int caps_give_up(const struct cap_sets *s, struct error *e)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+	unsigned int i;
+
+	for (i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+		data[i] = (struct __user_cap_data_struct){
+			.effective = (uint32_t)(s->effective >> 32 * i),
+			.permitted = (uint32_t)(s->permitted >> 32 * i),
+			.inheritable = (uint32_t)(s->inheritable >> 32 * i),
+		};
+	if (syscall(SYS_capset, &header, data) < 0)
+		return err_sys(e, "capabilities: capset");
+	return 0;
 }
 
 int caps_apply_final(const struct cap_sets *s, struct error *e)

@@ -10,14 +10,14 @@
  *	  caps_apply_final()		  caps_set_for_setup(1 << CAP_SYS_ADMIN)
  *	  identity_set_no_new_privs()	  …anything that the payload's credentials should judge
  *	  …				  seccomp_program_load()   allowed by CAP_SYS_ADMIN
- *	  seccomp_program_load()	  execve()
- *	  execve()
+ *	  seccomp_program_load()	  caps_give_up()           before anybody sees this process
+ *	  execve()			  execve()
  *
- * Without no_new_privs, nothing but execve follows the filter, so a profile need not allow capset or
- * prctl. That gives nothing away: execve computes the payload's permitted and effective sets from
- * the bounding, inheritable and ambient ones, which are final by then, and never from the permitted
- * set that still has CAP_SYS_ADMIN. Under no_new_privs permitted does count (root's new set is cut
- * down to it), and there it is final.
+ * Where nobody else is there to see it, and the filter forbids capset, the last step is left to execve.
+ * That gives nothing away: execve computes the payload's permitted and effective sets from the bounding,
+ * inheritable and ambient ones, which are final by then, and never from the permitted set that still has
+ * CAP_SYS_ADMIN. Under no_new_privs permitted does count (root's new set is cut down to it), and there
+ * it is final.
  */
 #pragma once
 
@@ -42,6 +42,10 @@ int caps_drop_bounding(const struct cap_sets *s, struct error *e);
 
 /* The final sets, but permitted and effective also keep `needs`: what later steps must still do. */
 int caps_set_for_setup(const struct cap_sets *s, uint64_t needs, struct error *e);
+
+/* After caps_set_for_setup(): without what was needed. One capset and nothing else, for a filter is
+ * loaded by now. */
+int caps_give_up(const struct cap_sets *s, struct error *e);
 
 /* The final sets: ambient cleared, one capset, ambient raised. */
 int caps_apply_final(const struct cap_sets *s, struct error *e);

@@ -44,10 +44,6 @@ int identity_set_personality(const struct personality_plan *p, struct error *e);
 /* proc_dfd: a procfs from proc_open() that shows this process. */
 int identity_set_oom_score_adj(int proc_dfd, int32_t value, struct error *e);
 
-/* The caller's environment, out of this process's memory: until execve, whoever may trace it in the
- * container reads it there. */
-void identity_forget_environment(void);
-
 /* Every disposition to default and nothing blocked. Handlers must not be needed any more. */
 int identity_reset_signals(struct error *e);
 

@@ -34,15 +34,6 @@ struct kernel_sched_attr {
 	uint32_t util_max;
 };
 
-void identity_forget_environment(void)
-{
-	char **variable;
-
-	for (variable = environ; variable && *variable; variable++)
-		explicit_bzero(*variable, strlen(*variable));
-	clearenv();
-}
-
 int identity_reset_signals(struct error *e)
 {
 	const struct kernel_sigaction to_default = {{0}};

@@ -162,12 +162,18 @@ struct bpf_result bpf_eval(const struct sock_filter *filter, size_t len,
 	return (struct bpf_result){.error = m.error ? m.error : "ran off the end", .steps = steps};
 }
 
+/* Into the kernel without asking anybody; noted, perhaps. */
+static bool bpf_passes(uint32_t action)
+{
+	return action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG;
+}
+
 bool bpf_allows(const struct sock_filter *filter, size_t len, int nr, const uint64_t args[6])
 {
 	struct seccomp_data data = {.nr = nr, .arch = syscall_arch_native()->token};
 
 	memcpy(data.args, args, sizeof(data.args));
-	return bpf_eval(filter, len, &data).action == SECCOMP_RET_ALLOW;
+	return bpf_passes(bpf_eval(filter, len, &data).action);
 }
 
 bool bpf_allows_always(const struct sock_filter *filter, size_t len, int nr)
@@ -175,5 +181,16 @@ bool bpf_allows_always(const struct sock_filter *filter, size_t len, int nr)
 	const struct seccomp_data data = {.nr = nr, .arch = syscall_arch_native()->token};
 	struct bpf_result r = bpf_eval(filter, len, &data);
 
-	return r.action == SECCOMP_RET_ALLOW && !r.looked_at_args;
+	return bpf_passes(r.action) && !r.looked_at_args;
+}
+
+bool bpf_forbids_always(const struct sock_filter *filter, size_t len, int nr)
+{
+	const struct seccomp_data data = {.nr = nr, .arch = syscall_arch_native()->token};
+	struct bpf_result r = bpf_eval(filter, len, &data);
+
+	/* A tracer or a listener may yet let it pass. */
+	return !r.looked_at_args && !bpf_passes(r.action) &&
+	       (r.action & SECCOMP_RET_ACTION_FULL) != SECCOMP_RET_TRACE &&
+	       (r.action & SECCOMP_RET_ACTION_FULL) != SECCOMP_RET_USER_NOTIF;
 }

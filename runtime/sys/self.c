@@ -135,6 +135,36 @@ int self_protect(char *const argv[], struct error *e)
 		       "read-only clone, a memfd and an unnamed file)");
 }
 
+/* What the kernel shows as the command line, however it was split. */
+static char **arguments;
+
+char **self_copy_arguments(char **argv, struct arena *a)
+{
+	size_t i, n = 0;
+	char **copy;
+
+	while (argv[n])
+		n++;
+	copy = arena_array(a, n + 1, char *);
+	for (i = 0; i < n; i++)
+		copy[i] = arena_strdup(a, argv[i]);
+	arguments = argv;
+	return copy;
+}
+
+static void self_wipe(char **words)
+{
+	for (; words && *words; words++)
+		explicit_bzero(*words, strlen(*words));
+}
+
+void self_forget_words(void)
+{
+	self_wipe(arguments);
+	self_wipe(environ);
+	clearenv();
+}
+
 /* The kernel says so when it started us with more than the caller had; root's capabilities are its
  * own. Not AT_SECURE alone, which a security module's transition sets too. */
 static bool self_has_file_capabilities(void)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # linux.seccomp, by what calls answer inside. Signals that do nothing by default (0, 17, 18, 23, 28) serve as arguments.
 . "${0%/*}/../lib/test.sh"
+. "${0%/*}/../lib/life.sh"
 
 # shellcheck disable=SC2016
 _seccomp='def seccomp($rules): .linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: $rules};'
@@ -140,6 +141,28 @@ a_filter_that_would_stop_the_wait_comes_last() {
 		is "$(_waits_under)" 0
 		_program_is_under_a_filter
 	done
+}
+
+a_filter_that_forbids_execve_is_refused() {
+	bundle 'sh("echo started")' '.linux.seccomp = {defaultAction: "SCMP_ACT_ERRNO"}'
+	refused 'linux\.seccomp.*execve' sbx create -b "$B" "$ID"
+	nothing_is_left
+	bundle 'sh("echo started")' '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["execve"], action: "SCMP_ACT_KILL_PROCESS"}]}'
+	refused 'linux\.seccomp.*execve' sbx create -b "$B" "$ID"
+	nothing_is_left
+}
+
+# Under such a filter init can't say what went wrong.
+a_program_that_never_ran_is_an_error_of_start_all_the_same() {
+	bundle writable 'args(["/bad"])' '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW",
+		syscalls: [{names: ["sendmsg", "sendto", "write", "writev"], action: "SCMP_ACT_ERRNO"}]}'
+	printf '#!/nowhere/interpreter\n' >"$B/rootfs/bad"
+	chmod 755 "$B/rootfs/bad"
+	sbx create -b "$B" "$ID"
+	run sbx start "$ID"
+	isnt "$rc" 0
+	like "$err" 'never|before it executed'
+	is "$(status_of "$ID")" stopped
 }
 
 hooks_of_start_are_not_under_the_filter() {

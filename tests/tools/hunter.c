@@ -5,7 +5,8 @@
  *
  * What it gets of a process that is not yet a hunter itself is the host's: "GOT what". The root of a
  * neighbour's container, which has a file "prey", is no secret between containers that share a pid
- * namespace. It ends when the file "end" is there, and says how many looks it had at a process that
+ * namespace. So is what every process says of itself: a command line that holds the word "canary". It ends
+ * when the file "end" is there, and says how many looks it had at a process that
  * was not one yet ("looked N").
  */
 #define _GNU_SOURCE
@@ -22,6 +23,7 @@
 #include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +80,21 @@ static bool is_preys(const char *pid, const char *path, const struct stat *st)
 	return access(prey, F_OK) == 0 && is_here(there, st);
 }
 
+/* Some descriptors can't be opened again, but taken. */
+static void hunt_listener(const char *pid, int fd, const char *target)
+{
+	int pidfd, taken;
+
+	if (strcmp(target, "anon_inode:seccomp notify") != 0)
+		return;
+	pidfd = (int)syscall(SYS_pidfd_open, atoi(pid), 0);
+	taken = pidfd < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
+	if (taken >= 0)
+		got("listener", pid, target);
+	close(taken);
+	close(pidfd);
+}
+
 static void hunt_descriptors(const char *pid)
 {
 	char path[600], target[512];
@@ -96,6 +113,7 @@ static void hunt_descriptors(const char *pid)
 			continue;
 		len = readlinkat(dirfd(dir), d->d_name, target, sizeof(target) - 1);
 		target[len < 0 ? 0 : len] = '\0';
+		hunt_listener(pid, atoi(d->d_name), target);
 		fd = openat(dirfd(dir), d->d_name, O_RDONLY | O_NONBLOCK);
 		if (fd < 0)
 			continue;
@@ -139,21 +157,48 @@ static void hunt_places(const char *pid)
 	close(dfd);
 }
 
-/* The permitted capabilities of a process; all of them if it can't be told. */
-static unsigned long long powers_of(const char *pid)
+/* A field of a process's status, in hexadecimal; all bits if it can't be told. */
+static unsigned long long status_of(const char *pid, const char *field)
 {
-	unsigned long long powers = ~0ULL;
-	char path[512], line[512];
+	unsigned long long value = ~0ULL;
+	char path[512], line[512], format[64];
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%s/status", pid);
+	snprintf(format, sizeof(format), "%s: %%llx", field);
 	f = fopen(path, "r");
 	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "CapPrm: %llx", &powers) == 1)
+		if (sscanf(line, format, &value) == 1)
 			break;
 	if (f)
 		fclose(f);
-	return powers;
+	return value;
+}
+
+static unsigned long long powers_of(const char *pid)
+{
+	return status_of(pid, "CapPrm");
+}
+
+/* Anybody may read it, whatever a process hides. */
+static void hunt_words(const char *pid)
+{
+	char path[512], text[8192];
+	size_t i, n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%s/cmdline", pid);
+	f = fopen(path, "r");
+	if (!f)
+		return;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	for (i = 0; i < n; i++)
+		if (!text[i])
+			text[i] = ' ';
+	if (strstr(text, "canary"))
+		got("words", pid, text);
 }
 
 /* What is in a user namespace below ours has no power that we couldn't make ourselves: only of such a
@@ -191,6 +236,8 @@ static void hunt_by_trace(const char *text)
 			snprintf(more, sizeof(more), "capabilities %llx", powers_of(text));
 			got("trace", text, more);
 		}
+		if (!is_hunter(text) && status_of(text, "Seccomp") == 0 && status_of("self", "Seccomp") == 2)
+			got("trace", text, "no filter");
 		ptrace(PTRACE_DETACH, pid, NULL, NULL);
 	}
 }
@@ -200,6 +247,7 @@ static void hunt(const char *pid, unsigned long round)
 	if (is_hunter(pid) || errno == ENOENT)
 		return;
 	looked++;
+	hunt_words(pid);
 	hunt_program(pid);
 	hunt_descriptors(pid);
 	hunt_places(pid);
