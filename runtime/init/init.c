@@ -156,6 +156,13 @@ static int init_run_container_hooks(struct init *in, struct error *e)
 {
 	const struct oci_hook_list *hooks = &in->plan->config->hooks.create_container;
 
+	/* Programs of the host, with the host's tree: nobody inside may get hold of them. */
+	if (hooks->n && in->pid_ns.entered && in->pid_ns.traced)
+		return err_set(e, ERR_CONFIG,
+			       "hooks.createContainer: they would run in sight of those in %s, and a process with "
+			       "CAP_SYS_PTRACE there could take them over: join a pid namespace that belongs to "
+			       "the container's user namespace, or do it in createRuntime",
+			       plan_join(in->plan, OCI_NS_PID)->path);
 	return hooks->n ? hooks_run(hooks, "createContainer", init_state(in, STATUS_CREATED), NULL, e) :
 			  0;
 }

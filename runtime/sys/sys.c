@@ -26,12 +26,20 @@ pid_t sys_clone3(uint64_t flags, int cgroup_dfd, int *ret_pidfd)
 	return (pid_t)pid;
 }
 
+/* These three arguments are in the same place on every architecture that we know. */
+static pid_t sys_clone(unsigned long flags, int *ret_pidfd)
+{
+	return (pid_t)syscall(SYS_clone, flags | CLONE_PIDFD, NULL, ret_pidfd, NULL, NULL);
+}
+
 pid_t sys_clone_sibling(uint64_t flags, int *ret_pidfd)
 {
-	unsigned long all = (unsigned long)flags | CLONE_PARENT | CLONE_PIDFD;
+	return sys_clone((unsigned long)flags | CLONE_PARENT, ret_pidfd);
+}
 
-	/* These three arguments are in the same place on every architecture that we know. */
-	return (pid_t)syscall(SYS_clone, all, NULL, ret_pidfd, NULL, NULL);
+pid_t sys_fork(int *ret_pidfd)
+{
+	return sys_clone(SIGCHLD, ret_pidfd);
 }
 
 int sys_openat2(int dfd, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve)

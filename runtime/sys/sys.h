@@ -33,6 +33,9 @@ pid_t sys_clone3(uint64_t flags, int cgroup_dfd, int *ret_pidfd);
 /* The same by clone(), with CLONE_PARENT: for filters that know no clone3(). */
 pid_t sys_clone_sibling(uint64_t flags, int *ret_pidfd);
 
+/* fork() by clone(), with a pidfd. */
+pid_t sys_fork(int *ret_pidfd);
+
 /* Close-on-exec and O_NOCTTY are added. */
 int sys_openat2(int dfd, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve);
 

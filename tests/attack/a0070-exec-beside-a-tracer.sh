@@ -105,7 +105,7 @@ _neighbour() {
 }
 
 a_neighbour_of_a_hunter_has_its_filter_before_start() {
-	_neighbour '.process.noNewPrivileges = true' 'hook("startContainer"; "/hunter"; ["hunter", "idle"])' "$(_forbids '["mkdir"]')"
+	_neighbour '.process.noNewPrivileges = true' 'hook("startContainer"; "/hunter"; ["hunter", "idle"])' "$(_forbids '["mkdir", "clone3"]')"
 	rc_is 0
 }
 
@@ -121,6 +121,15 @@ a_neighbour_whose_filter_would_come_late_is_refused() {
 	_neighbour "$PRIVILEGES" "$(_forbids '["accept4"]')"
 	rc_is 1
 	like "$err" 'linux\.seccomp.*accept4'
+}
+
+# They would be born where the neighbour is, since a container with another user namespace can't go there later.
+hooks_of_the_host_that_a_neighbour_would_see_are_refused() {
+	_neighbour 'ns("user") | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] | .linux.gidMappings = .linux.uidMappings' \
+		'.mounts |= map(select(.destination != "/proc")) | del(.linux.maskedPaths, .linux.readonlyPaths)' \
+		'hook("createContainer"; "/bin/sleep"; ["sleep", "0.05"])'
+	rc_is 1
+	like "$err" 'hooks\.createContainer.*CAP_SYS_PTRACE'
 }
 
 run_tests
