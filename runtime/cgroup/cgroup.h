@@ -6,10 +6,12 @@
  * single-threaded process writes "0" to v1 `tasks` files which the parent opened (cgroup_join), and
  * enters the unified tree by clone3(CLONE_INTO_CGROUP) with .unified_dfd.
  *
- * The order of a create: cgroup_host_probe, cgroup_plan_make, cgroup_dirs_settle,
- * cgroup_check_unused, *state record written*, cgroup_make, clone3, cgroup_join in the child. When
- * cgroup_make fails, the cgroups are not ours and must not be destroyed; whatever fails after it:
- * cgroup_destroy with the record's dirs.
+ * The order of a create: cgroup_host_probe, cgroup_plan_make, cgroup_dirs_settle, *state record
+ * written*, cgroup_make, clone3, cgroup_join in the child. When cgroup_make fails, the cgroups are not
+ * ours and must not be destroyed; whatever fails after it: cgroup_destroy with the record's dirs.
+ *
+ * What follows acts on directories that are the container's by its claim (cgroup/claim.c). At the same path
+ * there may be another's, or nobody's: these are taken for missing.
  */
 #pragma once
 
@@ -25,13 +27,9 @@
  * rootless: not the machine's root, who may write on v1 what he likes. */
 int cgroup_host_probe(bool rootless, struct arena *a, struct cgroup_host *ret_host, struct error *e);
 
-/* plan->dirs with .made extended to parents that do not exist yet: what the record keeps. */
-int cgroup_dirs_settle(const struct cgroup_plan *p, struct arena *a, struct cgroup_dirs *ret_dirs,
-		       struct error *e);
-
-/* Refuses cgroups that hold processes or are frozen. Comes before the state record is written: what
- * the record names will be killed by a delete. */
-int cgroup_check_unused(const struct cgroup_dirs *d, struct error *e);
+/* plan->dirs with .made extended to parents that do not exist yet, and a new claim: what the record, whose
+ * absolute path is given, keeps. */
+struct cgroup_dirs cgroup_dirs_settle(const struct cgroup_plan *p, const char *record, struct arena *a);
 
 struct cgroup_handle {
 	int unified_dfd; /* for CLONE_INTO_CGROUP, or -1 */
@@ -41,9 +39,11 @@ struct cgroup_handle {
 };
 #define CGROUP_HANDLE_NONE ((struct cgroup_handle){.unified_dfd = -1})
 
-/* Makes the directories, writes the limits, opens what joining needs. A target that holds
- * processes or is frozen is refused. On failure, what this call made is gone again. */
-int cgroup_make(const struct cgroup_plan *p, struct cgroup_handle *ret_handle, struct error *e);
+/* Makes the directories, writes the limits, opens what joining needs. A target that is another
+ * container's or in one, holds processes or is frozen, is refused. On failure, what this call made is gone
+ * again. dirs: those that cgroup_dirs_settle() gave; they get their inodes. */
+int cgroup_make(const struct cgroup_plan *p, struct cgroup_dirs *dirs, struct cgroup_handle *ret_handle,
+		struct error *e);
 
 /* The same descriptors for cgroups that exist (exec). subs: of cgroup_plan_sub(), a path below each.
  * Where the container has moved its processes further down and v2 takes none at the top any more, it is
@@ -77,9 +77,6 @@ bool cgroup_is_frozen(const struct cgroup_dirs *d);
 /* Removes the whole subtree and the empty parents that are ours. Missing is fine; EBUSY (an exit
  * that is not over) is retried, bounded. Tries everything, reports the first failure. */
 int cgroup_remove(const struct cgroup_dirs *d, struct error *e);
-
-/* Are they there? */
-bool cgroup_exists(const struct cgroup_dirs *d);
 
 /* Kill and remove in one, for delete: what is empty already costs no more than its rmdirs. */
 int cgroup_destroy(const struct cgroup_dirs *d, struct error *e);

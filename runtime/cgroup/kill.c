@@ -101,14 +101,6 @@ int cgroup_signal(const struct cgroup_dirs *d, int sig, struct error *e)
 	return 0;
 }
 
-bool cgroup_exists(const struct cgroup_dirs *d)
-{
-	/* They are made and removed together; one look must do, for every create takes it. */
-	autoclose int dfd = d->n ? cgroup_dir_open(&d->v[0]) : -1;
-
-	return dfd >= 0;
-}
-
 static int pids_collect(const struct cgroup_dirs *d, struct cgroup_pid_list *l, struct error *e)
 {
 	size_t i;

@@ -26,7 +26,7 @@
 struct making {
 	const struct cgroup_plan *p;
 	size_t i;
-	const struct cgroup_dir *d;
+	struct cgroup_dir *d; /* as on record */
 	char full[CGROUP_PATH_SIZE];
 	size_t mount_len;
 	size_t len;	 /* of full */
@@ -265,48 +265,6 @@ static int parents_settle(struct making *m, struct error *e)
 	return 0;
 }
 
-/* A cgroup that was there may be empty, nothing else: its processes would be ours to kill. */
-static int existing_check(int dfd, const char *full, struct error *e)
-{
-	struct cgroup_pid_list pids = {0};
-	int rc = cgroup_pids_below(dfd, &pids);
-	size_t n = pids.n;
-
-	cgroup_pid_list_free(&pids);
-	if (rc < 0)
-		return err_sys(e, "read the processes of %s", full);
-	if (n)
-		return err_set(e, ERR_EXISTS, "%s is not empty: %zu process%s in it", full, n,
-			       n == 1 ? "" : "es");
-	return 0;
-}
-
-static int frozen_refuse(const char *full, struct error *e)
-{
-	return err_set(e, ERR_WRONG_STATE, "%s is frozen", full);
-}
-
-int cgroup_check_unused(const struct cgroup_dirs *d, struct error *e)
-{
-	char full[CGROUP_PATH_SIZE];
-	size_t i;
-
-	for (i = 0; i < d->n; i++) {
-		autoclose int dfd = cgroup_dir_open(&d->v[i]);
-
-		if (dfd < 0 || !cgroup_full_path(d->v[i].mount, d->v[i].path, full))
-			continue;
-		if (existing_check(dfd, full, e) < 0)
-			return err_wrap(e, "cgroup");
-		if ((d->v[i].freezer || d->v[i].unified) &&
-		    cgroup_dfd_frozen(dfd, d->v[i].unified)) {
-			frozen_refuse(full, e);
-			return err_wrap(e, "cgroup");
-		}
-	}
-	return 0;
-}
-
 /* A process that joins a frozen v1 cgroup hangs, whether it is frozen itself or by a parent. */
 static int frozen_check(struct making *m, struct error *e)
 {
@@ -315,7 +273,7 @@ static int frozen_check(struct making *m, struct error *e)
 	if (all_new || !(m->d->freezer || m->d->unified))
 		return 0;
 	if (cgroup_dfd_frozen(m->dfd, m->d->unified))
-		return frozen_refuse(m->full, e);
+		return err_set(e, ERR_WRONG_STATE, "%s is frozen", m->full);
 	return 0;
 }
 
@@ -374,11 +332,17 @@ static int join_open(struct making *m, struct cgroup_handle *h, struct error *e)
 	return 0;
 }
 
-/* Undoes the mkdirs: leaf, then parents while they are empty. */
+/* Undoes the mkdirs: leaf, then parents while they are empty. What another one has claimed since stays. */
 static void hierarchy_undo(struct making *m)
 {
+	autoclose int dfd = open(m->full, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int whose = dfd < 0 ? -1 : cgroup_claim_whose(m->d, dfd, m->full);
 	size_t len;
 
+	if (whose == CGROUP_ANOTHERS)
+		return;
+	if (whose == CGROUP_OURS && !m->made_len)
+		cgroup_disclaim(dfd);
 	if (!m->made_len)
 		return;
 	for (len = m->len; len >= m->made_len; len = prefix_up(m, len)) {
@@ -388,33 +352,51 @@ static void hierarchy_undo(struct making *m)
 	}
 }
 
+/* The leaf, ours alone. 0: made; 1: it was there. Its last owner may remove it under us. */
+static int leaf_claim(struct making *m, bool *parents, struct error *e)
+{
+	int tries, existed, again;
+
+	for (tries = 0; tries < MKDIR_TRIES; tries++) {
+		existed = leaf_mkdir(m, parents, e);
+		if (existed < 0)
+			return -1;
+		fd_close(&m->dfd);
+		m->dfd = open(m->full, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (m->dfd < 0 && errno == ENOENT)
+			continue;
+		if (m->dfd < 0)
+			return err_sys(e, "open %s", m->full);
+		again = cgroup_claim(m->dfd, m->full, existed, m->d, e);
+		if (again <= 0)
+			return again < 0 ? -1 : existed;
+	}
+	return err_set(e, ERR_SYSTEM, "%s is removed as often as it is made", m->full);
+}
+
 static int hierarchy_make(struct making *m, bool *parents, struct cgroup_handle *h, struct error *e)
 {
-	int existed;
+	int existed = leaf_claim(m, parents, e);
 
-	existed = leaf_mkdir(m, parents, e);
 	if (existed < 0)
 		return -1;
-	/* clone3 and bpf want more than O_PATH of the unified one on some kernels */
-	m->dfd = open(m->full,
-		      (m->d->unified ? O_RDONLY : O_PATH) | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (m->dfd < 0)
-		return err_sys(e, "open %s", m->full);
-	if (existed && existing_check(m->dfd, m->full, e) < 0)
+	/* All hierarchies have the same containers; the unified one is looked at since it may be seen alone. */
+	if ((m->i == 0 || m->d->unified) && cgroup_claim_check_above(m->d, e) < 0)
 		return -1;
 	if (frozen_check(m, e) < 0 || hierarchy_settle(m, existed, h, e) < 0)
 		return -1;
 	return join_open(m, h, e);
 }
 
-static int making_init(struct making *m, const struct cgroup_plan *p, size_t i, struct error *e)
+static int making_init(struct making *m, const struct cgroup_plan *p, struct cgroup_dirs *dirs, size_t i,
+		       struct error *e)
 {
 	m->p = p;
 	m->i = i;
-	m->d = &p->dirs.v[i];
+	m->d = &dirs->v[i];
 	m->dfd = -1;
 	m->made_len = 0;
-	m->mark = str_eq(m->d->made, m->d->path);
+	m->mark = str_eq(p->dirs.v[i].made, m->d->path);
 	if (!cgroup_full_path(m->d->mount, m->d->path, m->full))
 		return err_set(e, ERR_CONFIG, "linux.cgroupsPath: too long");
 	m->mount_len = strlen(m->d->mount);
@@ -422,7 +404,8 @@ static int making_init(struct making *m, const struct cgroup_plan *p, size_t i, 
 	return 0;
 }
 
-int cgroup_make(const struct cgroup_plan *p, struct cgroup_handle *ret_handle, struct error *e)
+int cgroup_make(const struct cgroup_plan *p, struct cgroup_dirs *dirs, struct cgroup_handle *ret_handle,
+		struct error *e)
 {
 	size_t made_len[CGROUP_MAX] = {0};
 	struct cgroup_handle h = CGROUP_HANDLE_NONE;
@@ -433,7 +416,7 @@ int cgroup_make(const struct cgroup_plan *p, struct cgroup_handle *ret_handle, s
 	if (p->dirs.n > CGROUP_MAX)
 		return err_set(e, ERR_BUG, "cgroup: more than %d hierarchies", CGROUP_MAX);
 	for (; i < p->dirs.n; i++) {
-		int rc = making_init(&m, p, i, e);
+		int rc = making_init(&m, p, dirs, i, e);
 
 		if (rc == 0)
 			rc = hierarchy_make(&m, &parents, &h, e);
@@ -449,7 +432,7 @@ failed:
 	for (i++; i-- > 0;) {
 		struct error ignored;
 
-		if (making_init(&m, p, i, &ignored) < 0)
+		if (making_init(&m, p, dirs, i, &ignored) < 0)
 			continue;
 		m.made_len = made_len[i];
 		hierarchy_undo(&m);
@@ -475,22 +458,21 @@ static char *missing_top(const struct cgroup_dir *d, struct arena *a)
 	}
 }
 
-int cgroup_dirs_settle(const struct cgroup_plan *p, struct arena *a, struct cgroup_dirs *ret_dirs,
-		       struct error *e)
+struct cgroup_dirs cgroup_dirs_settle(const struct cgroup_plan *p, const char *record, struct arena *a)
 {
 	struct cgroup_dirs dirs = {.n = p->dirs.n,
 				   .v = arena_array(a, p->dirs.n + 1, struct cgroup_dir)};
+	char *claim = cgroup_claim_new(record, a);
 	size_t i;
 
-	(void)e;
 	for (i = 0; i < dirs.n; i++) {
 		struct cgroup_dir *d = &dirs.v[i];
 
 		*d = p->dirs.v[i];
+		d->claim = claim;
 		/* Below /sbxrun there is nothing to find out. */
 		if (str_eq(d->made, d->path))
 			d->made = missing_top(d, a);
 	}
-	*ret_dirs = dirs;
-	return 0;
+	return dirs;
 }

@@ -25,8 +25,8 @@ static int leave_remove(int parent_dfd, const char *name, void *arg)
 	return 0;
 }
 
-/* Children first, in the subtree below full. What is busy stays for the next try. */
-static void subtree_remove(const char *full)
+/* Children first. What is busy stays for the next try. */
+void cgroup_empty(const char *full)
 {
 	autoclose int dfd = open(full, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
@@ -41,7 +41,7 @@ static int leaf_remove(const char *full, struct cgroup_waiting *wait, struct err
 			return 0;
 		if (errno != EBUSY && errno != ENOTEMPTY)
 			break;
-		subtree_remove(full);
+		cgroup_empty(full);
 		if (rmdir(full) == 0 || errno == ENOENT)
 			return 0;
 		if (!cgroup_wait(wait)) {
@@ -73,6 +73,22 @@ static void parents_remove(const struct cgroup_dir *d, char *full)
 	}
 }
 
+/* Only what is the container's. What nobody has claimed may be what a create made that was cut short, or an
+ * engine's: it goes if it is empty. */
+static int dir_remove(const struct cgroup_dir *d, char *full, struct cgroup_waiting *wait, struct error *e)
+{
+	int whose = cgroup_claim_whose(d, -1, full);
+
+	if (whose < 0 && errno != ENOENT)
+		return err_sys(e, "cgroup: look at %s", full);
+	if (whose == CGROUP_ANOTHERS || (whose == CGROUP_NOBODYS && rmdir(full) < 0))
+		return 0;
+	if (whose == CGROUP_OURS && leaf_remove(full, wait, e) < 0)
+		return -1;
+	parents_remove(d, full);
+	return 0;
+}
+
 static int remove_within(const struct cgroup_dirs *d, long limit_us, struct error *e)
 {
 	struct cgroup_waiting wait = {.left_us = limit_us};
@@ -86,10 +102,8 @@ static int remove_within(const struct cgroup_dirs *d, long limit_us, struct erro
 		if (d->v[i].path[0] != '/' || !d->v[i].path[1] ||
 		    !cgroup_full_path(d->v[i].mount, d->v[i].path, full))
 			continue;
-		if (leaf_remove(full, &wait, rc ? &later : e) < 0)
+		if (dir_remove(&d->v[i], full, &wait, rc ? &later : e) < 0)
 			rc = -1;
-		else
-			parents_remove(&d->v[i], full);
 	}
 	return rc;
 }

@@ -29,12 +29,20 @@ bool cgroup_full_path(const char *mount, const char *path, char full[CGROUP_PATH
 int cgroup_dir_open(const struct cgroup_dir *d)
 {
 	char full[CGROUP_PATH_SIZE];
+	autoclose int dfd = -1;
+	int whose;
 
 	if (!cgroup_full_path(d->mount, d->path, full)) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	return open(full, DIR_FLAGS);
+	dfd = open(full, DIR_FLAGS);
+	whose = dfd < 0 ? -1 : cgroup_claim_whose(d, dfd, full);
+	if (whose == CGROUP_OURS)
+		return fd_steal(&dfd);
+	if (whose >= 0)
+		errno = ENOENT;
+	return -1;
 }
 
 /* The names of the directories in dfd, one after the other, an empty one last. malloc'ed. */

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "base/err.h"
 #include "plan/cgroup.h"
 
 /* xattr of parents that a create made, so that the last delete takes them away. */
@@ -14,8 +15,31 @@
 #define CGROUP_PATH_SIZE 4096
 bool cgroup_full_path(const char *mount, const char *path, char full[CGROUP_PATH_SIZE]);
 
-/* The directory of d. -1 with errno; ENOENT when there is none. */
+/* The directory of d. -1 with errno; ENOENT when there is none, or it is another container's. */
 int cgroup_dir_open(const struct cgroup_dir *d);
+
+/* cgroup/claim.c. Whose the directory at d's path is, which is dfd, or, if that is -1, at full. -1 with errno. */
+enum cgroup_whose {
+	CGROUP_OURS,
+	CGROUP_NOBODYS, /* nothing says that it is ours; it holds no process that is */
+	CGROUP_ANOTHERS,
+};
+int cgroup_claim_whose(const struct cgroup_dir *d, int dfd, const char *full);
+
+/* Makes dfd, at full, the cgroup of d's container and sets d->inode. It must be nobody's and, if it was there
+ * before, empty. 1: it was there, and had to be removed to be made anew. */
+int cgroup_claim(int dfd, const char *full, bool existed, struct cgroup_dir *d, struct error *e);
+
+/* Refuses d if it is in another container's cgroup; after it was claimed. */
+int cgroup_claim_check_above(const struct cgroup_dir *d, struct error *e);
+
+void cgroup_disclaim(int dfd);
+
+/* A claim that is no other container's. record: the absolute path of where its record is, ROOT/ID. */
+char *cgroup_claim_new(const char *record, struct arena *a);
+
+/* cgroup/remove.c: removes all that is below the cgroup full and holds no process. */
+void cgroup_empty(const char *full);
 
 /*
  * Calls visit for every cgroup below dfd and then for dfd itself, children first. parent_dfd and

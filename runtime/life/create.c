@@ -30,8 +30,8 @@
 #include "sys/sys.h"
 #include "sys/unix.h"
 
-static int create_record(const struct plan *p, bool notify, struct arena *a, struct record *ret,
-			 struct error *e)
+static int create_record(const struct plan *p, const struct create_options *o, struct arena *a,
+			 struct record *ret, struct error *e)
 {
 	const struct oci_config *c = p->config;
 	char *boot_id = arena_alloc(a, 37, 1);
@@ -42,8 +42,8 @@ static int create_record(const struct plan *p, bool notify, struct arena *a, str
 	/* What the record says is ours will be removed. */
 	if (p->rdt.group.ours && rdt_class_exists(&p->rdt.group))
 		return err_set(e, ERR_EXISTS, "linux.intelRdt: %s exists", p->rdt.group.class);
-	if (!p->cgroup.skipped_reason && cgroup_dirs_settle(&p->cgroup, a, &dirs, e) < 0)
-		return -1;
+	if (!p->cgroup.skipped_reason)
+		dirs = cgroup_dirs_settle(&p->cgroup, life_state_dir(o->root, o->id, a), a);
 	*ret = (struct record){
 		.version = RECORD_VERSION,
 		.id = arena_strdup(a, p->id),
@@ -54,7 +54,7 @@ static int create_record(const struct plan *p, bool notify, struct arena *a, str
 		.boot_id = boot_id,
 		.owner = geteuid(),
 		.has_process = c->process.set,
-		.notify = notify,
+		.notify = o->notify && c->process.set,
 		.own_pid_ns = plan_has_new(p, CLONE_NEWPID),
 		.own_mount_ns = p->new_root,
 		.root_on_host = p->attach_on_host,
@@ -67,36 +67,6 @@ static int create_record(const struct plan *p, bool notify, struct arena *a, str
 		.annotations = c->annotations,
 	};
 	ret->rdt.made = p->rdt.may_make && !ret->rdt.ours && !rdt_class_exists(&ret->rdt);
-	return 0;
-}
-
-/* Before the record says that these are ours to kill and remove. */
-static int create_check_cgroups(const char *root, const struct record *r, struct arena *a,
-				struct error *e)
-{
-	const struct cgroup_dirs dirs = life_cgroups(r);
-	struct strings ids;
-	size_t i;
-
-	if (cgroup_check_unused(&dirs, e) < 0)
-		return -1;
-	/* An engine may have made it; a stopped container that still has it would take ours along. */
-	if (!cgroup_exists(&dirs) || store_list(root, a, &ids, e) < 0)
-		return 0;
-	for (i = 0; i < ids.n; i++) {
-		auto_store struct store s = STORE_NONE;
-		struct record other;
-		struct error ignored;
-
-		if (strcmp(ids.v[i], r->id) == 0 ||
-		    life_load(root, ids.v[i], false, a, &s, &other, &ignored) < 0 || !other.cgroups.n)
-			continue;
-		if (strcmp(other.cgroups.v[0].path, dirs.v[0].path) == 0)
-			return err_set(e, ERR_CONFIG,
-				       "linux.cgroupsPath: %s is that of container \"%s\", which has not been "
-				       "deleted",
-				       dirs.v[0].path, other.id);
-	}
 	return 0;
 }
 
@@ -264,10 +234,11 @@ static int create_spawn(const struct plan *p, const struct create_options *o, st
 {
 	struct spawn spawn = {.plan = p, .joins = joins, .main = init_main, .context = in,
 			      .unified_dfd = -1, .pid_ns = &in->pid_ns};
+	struct cgroup_dirs dirs = life_cgroups(&c->record);
 	struct netdevs netdevs = NETDEVS_NONE;
 	int socks[2], result;
 
-	if (!p->cgroup.skipped_reason && cgroup_make(&p->cgroup, &in->cgroup, e) < 0) {
+	if (dirs.n && cgroup_make(&p->cgroup, &dirs, &in->cgroup, e) < 0) {
 		/* It has removed what it made; what is there now is somebody else's. */
 		c->record.cgroups.n = 0;
 		return -1;
@@ -356,16 +327,11 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 		return -1;
 	life_log_notes(&notes);
 	timing_mark("seccomp built");
-	if (create_record(p, o->notify && p->config->process.set, a, &c.record, e) < 0 ||
+	if (create_record(p, o, a, &c.record, e) < 0 ||
 	    store_claim(o->root, o->id, &c.store, e) < 0)
 		return -1;
 	in->record = &c.record;
 	in->store = &c.store;
-	if (create_check_cgroups(o->root, &c.record, a, e) < 0) {
-		c.record.cgroups.n = 0;
-		create_roll_back(&c, a);
-		return -1;
-	}
 	if (store_write(&c.store, &c.record, a, e) < 0 ||
 	    store_put(&c.store, "config.json", text, len, e) < 0 ||
 	    (c.record.notify && notify_make(&c.store, e) < 0) ||

@@ -94,12 +94,13 @@ static bool host_has_own_mounts(const struct oci_config *c)
 	return ns && !ns->path;
 }
 
-/* As mounts need it: absolute, though it may not be there yet. */
-static const char *state_root(const char *root, struct arena *a)
+const char *life_state_dir(const char *root, const char *id, struct arena *a)
 {
 	char cwd[4096];
 
-	return root[0] == '/' || !getcwd(cwd, sizeof(cwd)) ? root : path_join(a, cwd, root);
+	if (root[0] != '/' && getcwd(cwd, sizeof(cwd)))
+		root = path_join(a, cwd, root);
+	return path_join(a, root, id);
 }
 
 int life_plan(const struct create_options *o, const struct host_facts *facts, struct arena *a,
@@ -114,7 +115,7 @@ int life_plan(const struct create_options *o, const struct host_facts *facts, st
 	    oci_config_read("config.json", *ret_config_text, *ret_config_len, a, config, e) < 0)
 		return -1;
 	if (o->notify && config->process.set)
-		notify_add(config, path_join(a, state_root(o->root, a), o->id), a);
+		notify_add(config, life_state_dir(o->root, o->id, a), a);
 	if (o->console_fd >= 0)
 		foreground_own_size(&config->process.console_size);
 	/* Two lookups that only a config with labels needs. */

@@ -149,6 +149,9 @@ int life_status(const struct store *s, const struct record *r, enum status *ret,
 /* cgroups false: without them, for verbs that use those on record. */
 int life_probe_host(bool cgroups, struct arena *a, struct host_facts *ret, struct error *e);
 
+/* Where a container's record is: an absolute path, though there may be nothing yet. */
+const char *life_state_dir(const char *root, const char *id, struct arena *a);
+
 /* Reads a bundle, opens the namespaces that it joins, and makes its plan. */
 int life_plan(const struct create_options *o, const struct host_facts *facts, struct arena *a,
 	      char **ret_config_text, size_t *ret_config_len, struct joins *ret_joins,

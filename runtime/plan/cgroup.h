@@ -48,6 +48,8 @@ struct cgroup_dir {
 	char *made;  /* topmost directory that may be ours: path itself or a parent of it */
 	bool unified;
 	bool freezer; /* has the v1 freezer */
+	char *claim;	/* the word that says whose it is (cgroup/claim.c); NULL: made by a sbxrun that had none */
+	uint64_t inode; /* 0: not made yet, as far as the record knows */
 };
 struct cgroup_dirs {
 	size_t n;
