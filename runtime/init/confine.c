@@ -22,6 +22,7 @@
 #include "init/program.h"
 #include "init/stage.h"
 #include "init/steps.h"
+#include "init/streams.h"
 #include "security/caps.h"
 #include "security/identity.h"
 #include "security/lsm.h"
@@ -89,25 +90,6 @@ int init_new_keyring(struct init *in, struct error *e)
 	return 0;
 }
 
-/* The payload's user must be able to reopen its own standard streams, e.g. as /dev/stderr. */
-static void init_give_stdio(const struct init *in)
-{
-	const struct oci_user *user = &in->plan->config->process.user;
-	struct stat st;
-	int fd;
-
-	for (fd = 0; fd < 3; fd++) {
-		/* Pipes, sockets, terminals, and files to be written; one that is only read stays whose it
-		 * is. */
-		if (fstat(fd, &st) < 0 || st.st_uid == user->uid ||
-		    !(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode) || isatty(fd) ||
-		      (S_ISREG(st.st_mode) && (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY)))
-			continue;
-		if (fchown(fd, user->uid, (gid_t)-1) < 0)
-			continue;
-	}
-}
-
 /* Rule R4: a directory that is found inside the root; a magic link could lead out of it. */
 static int init_try_cwd(struct init *in, bool last, struct error *e)
 {
@@ -149,8 +131,8 @@ int init_take_identity(struct init *in, struct error *e)
 
 	if (init_try_cwd(in, false, e) < 0 || console_use(&in->console, e) < 0)
 		return -1;
-	init_give_stdio(in);
-	if (caps_reset_securebits(e) < 0 || caps_drop_bounding(&p->caps, e) < 0 ||
+	if (streams_settle(process->user.uid, in->console.in_use, e) < 0 ||
+	    caps_reset_securebits(e) < 0 || caps_drop_bounding(&p->caps, e) < 0 ||
 	    identity_set_groups(&process->user.additional_gids, init_can_set_groups(in), e) < 0 ||
 	    identity_set_ids(process->user.uid, process->user.gid, e) < 0)
 		return -1;

@@ -39,17 +39,78 @@ static int device_open_host(const struct device_plan *d, const char *path, struc
 	if (!device_is(fd, d))
 		return err_set(e, ERR_HOST, "%s: the host's %s is not device %u:%u", d->field, path,
 			       d->major, d->minor);
-	if (sys_set_attr(fd, false, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, 0, MS_PRIVATE) < 0)
+	/* Read-only is no matter of reading and writing a device, but of its mode, owner and times. */
+	if (sys_set_attr(fd, false, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, 0,
+			 MS_PRIVATE) < 0)
 		return err_sys(e, "%s: prepare %s", d->field, path);
 	return fd_steal(&fd);
 }
 
-int devices_open_null(struct error *e)
+int devices_clone_null(struct error *e)
 {
 	static const struct device_plan null = {
 		.field = "linux.maskedPaths", .type = S_IFCHR, .major = 1, .minor = 3};
 
 	return device_open_host(&null, "/dev/null", e);
+}
+
+int devices_make_null(int dfd)
+{
+	return mknodat(dfd, "null", S_IFCHR | 0666, makedev(1, 3));
+}
+
+static const char *device_standard_path(dev_t device)
+{
+	static const struct {
+		unsigned int minor;
+		const char *path;
+	} rows[] = {
+		{3, "/dev/null"}, {5, "/dev/zero"}, {7, "/dev/full"}, {8, "/dev/random"}, {9, "/dev/urandom"},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		if (device == makedev(1, rows[i].minor))
+			return rows[i].path;
+	return NULL;
+}
+
+bool devices_is_standard(dev_t device)
+{
+	return device_standard_path(device) != NULL;
+}
+
+/* A node on a filesystem that is attached nowhere and gone with the descriptor. */
+static int device_open_made(dev_t device, int flags)
+{
+	autoclose int dfd = sys_mount_new("tmpfs", "mode", "700", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+
+	if (dfd < 0 || mknodat(dfd, "node", S_IFCHR | 0666, device) < 0)
+		return -1;
+	return openat(dfd, "node", flags);
+}
+
+/* Trust: path leads to whatever the container has there, which must not make us wait. */
+int devices_open_own(dev_t device, int flags, struct error *e)
+{
+	const char *path = device_standard_path(device);
+	const int how = flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	autoclose int root_dfd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int fd = resolve_open(root_dfd, path, how);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISCHR(st.st_mode) || st.st_rdev != device) {
+		fd_close(&fd);
+		fd = device_open_made(device, how);
+	}
+	if (fd < 0)
+		return err_sys(e,
+			       "the container has no %s to stand for the host's, and none can be made "
+			       "(a pipe or a file would do instead)",
+			       path);
+	if (!(flags & O_NONBLOCK) && fcntl(fd, F_SETFL, flags) < 0)
+		return err_sys(e, "%s", path);
+	return fd_steal(&fd);
 }
 
 /* Where the host has the device: the kernel's own name for it, else the path that the config says. */
@@ -88,7 +149,7 @@ static int device_bind(const struct device_plan *d, int root_dfd, struct error *
 	return 0;
 }
 
-static int device_check_existing(const struct device_plan *d, struct in_root dir, const char *name,
+static int device_open_existing(const struct device_plan *d, struct in_root dir, const char *name,
 				 struct error *e)
 {
 	autoclose int fd = openat(dir.fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -99,6 +160,27 @@ static int device_check_existing(const struct device_plan *d, struct in_root dir
 		return err_set(e, ERR_CONFIG,
 			       "%s: the image has something at %s that is not device %u:%u",
 			       d->field, d->path, d->major, d->minor);
+	return fd_steal(&fd);
+}
+
+static int device_check_existing(const struct device_plan *d, struct in_root dir, const char *name,
+				 struct error *e)
+{
+	autoclose int fd = device_open_existing(d, dir, name, e);
+
+	return fd < 0 ? -1 : 0;
+}
+
+/* What was made, not what somebody who shares the directory has put in its place since. */
+static int device_give(const struct device_plan *d, struct in_root dir, const char *name,
+		       struct error *e)
+{
+	autoclose int fd = device_open_existing(d, dir, name, e);
+
+	if (fd < 0)
+		return -1;
+	if (fchownat(fd, "", d->uid, d->gid, AT_EMPTY_PATH) < 0)
+		return err_sys(e, "%s: change the owner of %s", d->field, d->path);
 	return 0;
 }
 
@@ -116,9 +198,7 @@ static int device_make(const struct device_plan *d, int root_dfd, struct error *
 			return device_bind(d, root_dfd, e);
 		return err_sys(e, "%s: make %s", d->field, d->path);
 	}
-	if ((d->uid || d->gid) && fchownat(dir.fd, name, d->uid, d->gid, AT_SYMLINK_NOFOLLOW) < 0)
-		return err_sys(e, "%s: change the owner of %s", d->field, d->path);
-	return 0;
+	return d->uid || d->gid ? device_give(d, dir, name, e) : 0;
 }
 
 /* A link that is there already stays, whatever it says: it is resolved inside the container. */

@@ -2,14 +2,25 @@
 #pragma once
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "plan/plan.h"
 
 /* Makes the plan's devices and the standard links. root_dfd is the container's root with its mounts
  * attached. Where nodes can't be made (user namespace), the host's are bound, checked to be what
- * their names say. */
+ * their names say, and read-only: that closes their mode, owner and times, and nothing else. */
 int devices_make(const struct plan *p, int root_dfd, struct error *e);
 
-/* A clone of the host's /dev/null, checked, to mask files with. */
-int devices_open_null(struct error *e);
+/* A clone of the host's /dev/null, checked and read-only: to mask files with where no node can be made. */
+int devices_clone_null(struct error *e);
+
+/* Makes the node "null" in a directory of ours. -1 with errno. */
+int devices_make_null(int dfd);
+
+/* Whether every container has it: null and its like. */
+bool devices_is_standard(dev_t device);
+
+/* Opens the container's own node of a standard device, or one made for the purpose where the container
+ * has put something else in its place. In its root, with the rights to make nodes. */
+int devices_open_own(dev_t device, int flags, struct error *e);

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "rootfs/devices.h"
 #include "rootfs/resolve.h"
 #include "sys/sys.h"
 
@@ -35,6 +36,34 @@ static int mask_cover(struct cover *c, struct in_root target)
 	if (clone_fd < 0)
 		return -1;
 	return sys_attach(clone_fd, target.fd);
+}
+
+/* A part of a tmpfs of ours as a tree of its own, for nobody to change. */
+static int mask_clone(int tmpfs_fd, const char *name, int place_fd, uint64_t attrs)
+{
+	const unsigned int flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC;
+	autoclose int fd = open_tree(tmpfs_fd, name, flags);
+
+	if (fd < 0 && errno == EINVAL && place_fd >= 0 && sys_attach(tmpfs_fd, place_fd) == 0)
+		fd = open_tree(tmpfs_fd, name, flags);
+	if (fd < 0 || sys_set_attr(fd, false, attrs, 0, MS_PRIVATE) < 0)
+		return -1;
+	return fd_steal(&fd);
+}
+
+int mask_prepare(struct rootfs *r, int place_fd, struct error *e)
+{
+	const uint64_t attrs = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
+	autoclose int tmpfs_fd = sys_mount_new("tmpfs", "mode", "755", 0);
+
+	if (tmpfs_fd < 0 || mkdirat(tmpfs_fd, "empty", 0755) < 0 ||
+	    (r->empty_dfd = mask_clone(tmpfs_fd, "empty", place_fd, attrs | MOUNT_ATTR_NODEV)) < 0)
+		return err_sys(e, "linux.maskedPaths: make an empty directory");
+	if (devices_make_null(tmpfs_fd) == 0)
+		r->null_fd = mask_clone(tmpfs_fd, "null", place_fd, attrs);
+	else if (errno == EPERM)
+		return (r->null_fd = devices_clone_null(e)) < 0 ? -1 : 0;
+	return r->null_fd < 0 ? err_sys(e, "linux.maskedPaths: make a null device") : 0;
 }
 
 /* Where to look for path, and under which name. */
@@ -78,10 +107,7 @@ static int mask_find(const struct rootfs *r, const char *path, struct in_root *r
 int mask_paths(const struct rootfs *r, const struct strings *paths, struct error *e)
 {
 	static const char field[] = "linux.maskedPaths";
-	const unsigned int attrs = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
-				   MOUNT_ATTR_NOEXEC;
-	autoclose int empty_fd = -1;
-	struct cover null = {.fd = r->null_fd}, empty = {.fd = -1};
+	struct cover null = {.fd = r->null_fd}, empty = {.fd = r->empty_dfd};
 	size_t i;
 
 	for (i = 0; i < paths->n; i++) {
@@ -93,11 +119,6 @@ int mask_paths(const struct rootfs *r, const struct strings *paths, struct error
 			if (found < 0)
 				return -1;
 			continue;
-		}
-		if (S_ISDIR(st.st_mode) && empty.fd < 0) {
-			empty.fd = empty_fd = sys_mount_new("tmpfs", "mode", "755", attrs);
-			if (empty_fd < 0)
-				return err_sys(e, "%s: make an empty tmpfs", field);
 		}
 		if (mask_cover(S_ISDIR(st.st_mode) ? &empty : &null, target) < 0)
 			return err_sys(e, "%s[%zu]: mask %s", field, i, paths->v[i]);

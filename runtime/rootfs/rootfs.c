@@ -170,9 +170,6 @@ static int rootfs_attach(const struct plan *p, const struct sources *s, struct e
 {
 	if (p->root_detached)
 		return 0;
-	/* Nothing that follows may reach the host's mount tables, and its unmounts reach ours. */
-	if (p->new_root && mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) < 0)
-		return err_sys(e, "detach the mount namespace from the host's");
 	if (sys_attach(s->root_fd, s->root_at_fd) < 0)
 		return err_sys(e, "root.path: attach %s", p->rootfs);
 	return 0;
@@ -181,7 +178,12 @@ static int rootfs_attach(const struct plan *p, const struct sources *s, struct e
 int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, struct error *e)
 {
 	*ret = ROOTFS_NONE;
-	if (p->config->linux_.masked_paths.n && (ret->null_fd = devices_open_null(e)) < 0)
+	/* Nothing that follows may reach the host's mount tables, and its unmounts reach ours. */
+	if (p->new_root && mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) < 0)
+		return err_sys(e, "detach the mount namespace from the host's");
+	/* Below the root, where it goes away with the host's tree. */
+	if (p->config->linux_.masked_paths.n &&
+	    mask_prepare(ret, p->new_root ? s->root_at_fd : -1, e) < 0)
 		return -1;
 	if (rootfs_attach(p, s, e) < 0)
 		return -1;
@@ -250,6 +252,7 @@ void rootfs_close(struct rootfs *r)
 {
 	fd_close(&r->dfd);
 	fd_close(&r->null_fd);
+	fd_close(&r->empty_dfd);
 	fd_close(&r->proc_dfd);
 	fd_close(&r->sys_dfd);
 	fd_close(&r->pts_dfd);

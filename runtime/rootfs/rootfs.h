@@ -11,7 +11,9 @@
 
 struct rootfs {
 	int dfd;     /* the root, attached; O_PATH */
-	int null_fd; /* the host's /dev/null, for masks; -1: none needed */
+	/* What masks files and directories, detached and read-only (rootfs/mask.h); -1: none needed. */
+	int null_fd;
+	int empty_dfd;
 	/* What was mounted on /proc, /sys and /dev/pts, and on a /dev that is to be read-only, or -1.
 	 * Somebody who shares the image can rename the directory below a mount of ours; the mount itself
 	 * he can't exchange. */
@@ -24,6 +26,7 @@ struct rootfs {
 #define ROOTFS_NONE                                                                                \
 	((struct rootfs){.dfd = -1,                                                                \
 			 .null_fd = -1,                                                            \
+			 .empty_dfd = -1,                                                          \
 			 .proc_dfd = -1,                                                           \
 			 .sys_dfd = -1,                                                            \
 			 .pts_dfd = -1,                                                            \

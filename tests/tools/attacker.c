@@ -12,6 +12,7 @@
  *					says what is written to it
  *	attacker reopen DEV INO		lies in wait for the file DEV:INO as somebody's program or descriptor,
  *					holds it, and tries to get it for writing until /end is there
+ *	attacker lock PATH		locks PATH, makes /held or says why it can't, and waits
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -22,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/personality.h>
@@ -335,6 +337,15 @@ static int sit_at_terminal(const char *dir)
 	return 0;
 }
 
+static int hold_lock(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK);
+
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || open("/held", O_CREAT | O_WRONLY, 0600) < 0)
+		return puts(error_name(-1)) < 0;
+	return pause();
+}
+
 int main(int argc, char **argv)
 {
 	const char *verb = argc > 1 ? argv[1] : "";
@@ -356,6 +367,8 @@ int main(int argc, char **argv)
 		return abstract(argv[2]);
 	if (strcmp(verb, "terminal") == 0 && argc > 2)
 		return sit_at_terminal(argv[2]);
+	if (strcmp(verb, "lock") == 0 && argc > 2)
+		return hold_lock(argv[2]);
 	if (strcmp(verb, "reopen") == 0 && argc > 3)
 		return reopen(argv[2], argv[3]);
 	return 2;
