@@ -16,8 +16,8 @@ the_owner_of_a_device_goes_to_the_device() {
 	for ((i = 0; i < STARTS; i++)); do
 		# A moment for the neighbour, who would need luck otherwise.
 		run strace -f -o /dev/null -e trace=fchownat -e inject=fchownat:delay_enter=5000 "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
-		# Refused, or whole.
 		kill -STOP $!
+		wait_until 10 grep -q '^State:.T' "/proc/$!/status"
 		for file in "$B"/rootfs/dev/{thing,other}; do
 			[ ! -f "$file" ] || [ "$(stat -c %u "$file")" = 0 ] || escaped "a file was given away at start $i"
 			[ ! -c "$file" ] || rm "$file"
