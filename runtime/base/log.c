@@ -19,6 +19,9 @@ static struct {
 	int fd;
 	bool json;
 	enum log_level level;
+	size_t held_len; /* warnings that wait for the command's end, each with its NUL */
+	size_t held_lost; /* that there was no room for */
+	char held[8192];
 } logger = {.fd = -1, .level = LOG_ERROR};
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
@@ -60,7 +63,7 @@ static void log_quote(char *out, size_t size, const char *s)
 
 static void log_line(int fd, enum log_level level, const char *text)
 {
-	char quoted[2048], stamp[DATE_SIZE], line[3072];
+	char quoted[6144], stamp[DATE_SIZE], line[7168];
 	struct timespec now;
 	int len;
 
@@ -77,31 +80,6 @@ static void log_line(int fd, enum log_level level, const char *text)
 	if (len > 0 && fd_write_all(fd, line, (size_t)len) < 0)
 		return;
 }
-
-__attribute__((format(printf, 2, 0))) static void log_at(enum log_level level, const char *fmt,
-							  va_list ap)
-{
-	char text[1024];
-	int saved = errno;
-
-	if (level > logger.level)
-		return;
-	vsnprintf(text, sizeof(text), fmt, ap);
-	log_line(logger.fd >= 0 ? logger.fd : STDERR_FILENO, level, text);
-	errno = saved;
-}
-
-#define LOG_FUNCTION(name, level)                                                                  \
-	void name(const char *fmt, ...)                                                            \
-	{                                                                                          \
-		va_list ap;                                                                        \
-                                                                                                   \
-		va_start(ap, fmt);                                                                 \
-		log_at(level, fmt, ap);                                                            \
-		va_end(ap);                                                                        \
-	}
-LOG_FUNCTION(log_warn, LOG_WARN)
-LOG_FUNCTION(log_debug, LOG_DEBUG)
 
 /* Trust: the text may quote a config or an image, and this may be a terminal. */
 static void log_say(const char *kind, const char *text)
@@ -122,17 +100,89 @@ static void log_say(const char *kind, const char *text)
 		return;
 }
 
+/* Until the outcome is known: a failure is one line, with its warnings. */
+static void log_hold(const char *text)
+{
+	size_t len = strlen(text) + 1;
+
+	if (len > sizeof(logger.held) - logger.held_len) {
+		logger.held_lost++;
+		return;
+	}
+	memcpy(logger.held + logger.held_len, text, len);
+	logger.held_len += len;
+}
+
+static void log_warning(const char *text)
+{
+	if (logger.fd >= 0)
+		log_hold(text);
+	else
+		log_say("warning: ", text);
+}
+
+__attribute__((format(printf, 2, 0))) static void log_at(enum log_level level, const char *fmt,
+							  va_list ap)
+{
+	char text[1024];
+	int saved = errno;
+
+	if (level > logger.level)
+		return;
+	vsnprintf(text, sizeof(text), fmt, ap);
+	if (level == LOG_WARN && logger.level < LOG_DEBUG)
+		log_warning(text);
+	else
+		log_line(logger.fd >= 0 ? logger.fd : STDERR_FILENO, level, text);
+	errno = saved;
+}
+
+#define LOG_FUNCTION(name, level)                                                                  \
+	void name(const char *fmt, ...)                                                            \
+	{                                                                                          \
+		va_list ap;                                                                        \
+                                                                                                   \
+		va_start(ap, fmt);                                                                 \
+		log_at(level, fmt, ap);                                                            \
+		va_end(ap);                                                                        \
+	}
+LOG_FUNCTION(log_warn, LOG_WARN)
+LOG_FUNCTION(log_debug, LOG_DEBUG)
+
+void log_flush(void)
+{
+	char more[64];
+	size_t at;
+
+	for (at = 0; at < logger.held_len; at += strlen(logger.held + at) + 1)
+		log_line(logger.fd, LOG_WARN, logger.held + at);
+	if (logger.held_lost) {
+		snprintf(more, sizeof(more), "%zu more warnings", logger.held_lost);
+		log_line(logger.fd, LOG_WARN, more);
+	}
+	logger.held_len = logger.held_lost = 0;
+}
+
+/* The error comes first: engines look for its words, and people read no further. */
+static void log_failure_line(const struct error *e)
+{
+	char text[2 * sizeof(e->text)];
+	size_t at, len;
+
+	len = (size_t)snprintf(text, sizeof(text), "%s", e->text);
+	for (at = 0; at < logger.held_len && len < sizeof(text); at += strlen(logger.held + at) + 1)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s",
+					at ? "; " : " (warnings: ", logger.held + at);
+	if (logger.held_len && len < sizeof(text))
+		snprintf(text + len, sizeof(text) - len, ")");
+	log_line(logger.fd, LOG_ERROR, text);
+}
+
 void log_failure(const struct error *e)
 {
 	if (logger.fd >= 0)
-		log_line(logger.fd, LOG_ERROR, e->text);
+		log_failure_line(e);
 	log_say("", e->text);
-}
-
-void log_tell_person(const char *text)
-{
-	if (logger.fd < 0 && logger.level < LOG_WARN && isatty(STDERR_FILENO))
-		log_say("warning: ", text);
 }
 
 void log_close(void)

@@ -1,6 +1,7 @@
 /*
- * The log. Engines read it: one error object on failure and nothing on success; warnings and debug
- * lines appear only with --debug. Standard error gets the error line alone, never a warning.
+ * The log. Engines read it: a failure is one error object, which carries the warnings that came before it;
+ * a success leaves its warnings, mostly none. They wait in memory for the outcome. Without a log file they
+ * go to standard error at once, never to both. With --debug all lines are written as they come.
  */
 #pragma once
 
@@ -22,11 +23,10 @@ int log_open(const struct log_options *o, struct error *e);
 void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* A warning for whoever sits at the terminal, where no log takes it. Engines read standard error as
- * an answer, so never into a pipe or a file. */
-void log_tell_person(const char *text);
+/* The command has succeeded, or its program runs: warnings that waited are written. */
+void log_flush(void);
 
-/* The one line a failed command leaves: in the log, and on standard error. */
+/* The one line a failed command leaves: in the log, with the warnings that waited, and on standard error. */
 void log_failure(const struct error *e);
 
 /* Ends logging in a process that is about to become the payload. */

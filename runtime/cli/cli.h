@@ -111,6 +111,7 @@ struct cli_command {
 	bool program; /* what follows the first argument is a program with its own options */
 	int failure;  /* exit code of our own failure; 0 stands for 1 */
 	bool stateless; /* has no use for a state directory */
+	bool answers;	/* engines parse its output, errors and all: no warning unless asked for */
 };
 
 #define CLI_OPTION(field, name, letter, kind, argument, help)                                      \

@@ -110,7 +110,8 @@ static int state_run(struct cli *c, struct error *e)
 }
 
 const struct cli_command cli_state = {
-	"state", "ID", "print a container's state as JSON", NULL, 0, 1, 1, false, state_run};
+	"state", "ID", "print a container's state as JSON", NULL, 0, 1, 1, false, state_run,
+	.answers = true};
 
 static int kill_run(struct cli *c, struct error *e)
 {
@@ -161,4 +162,4 @@ static const struct cli_option list_options[] = {
 	CLI_OPTION(quiet, "quiet", 'q', CLI_FLAG, NULL, "ids only"),
 };
 const struct cli_command cli_list = {"list", "", "list the containers", list_options,
-				     ARRAY_SIZE(list_options), 0, 0, false, list_run};
+				     ARRAY_SIZE(list_options), 0, 0, false, list_run, .answers = true};

@@ -51,4 +51,4 @@ static int features_run(struct cli *c, struct error *e)
 
 const struct cli_command cli_features = {
 	"features", "", "print what this program supports, as JSON", NULL, 0, 0, 0, false,
-	features_run, .stateless = true};
+	features_run, .stateless = true, .answers = true};

@@ -178,13 +178,13 @@ static int main_tidy_fds(const struct cli *c, struct error *e)
 	return 0;
 }
 
-static int main_open_log(const struct cli *c, struct error *e)
+static int main_open_log(const struct cli *c, bool answers, struct error *e)
 {
 	static const char *const levels[] = {"error", "warning", "info", "debug"};
 	struct log_options o = {
 		.file = c->log,
 		.json = c->log_format && str_eq(c->log_format, "json"),
-		.level = c->debug ? LOG_DEBUG : LOG_ERROR,
+		.level = c->debug ? LOG_DEBUG : answers ? LOG_ERROR : LOG_WARN,
 	};
 	size_t i;
 
@@ -273,7 +273,7 @@ int main(int argc, char **argv)
 	if (command->enters && !command->program)
 		main_read_activation(&c);
 	if (main_tidy_fds(&c, &e) < 0 || main_check_globals(&c, &e) < 0 ||
-	    main_open_log(&c, &e) < 0)
+	    main_open_log(&c, command->answers, &e) < 0)
 		goto fail;
 	if (command->stateless)
 		c.root = NULL;
@@ -281,6 +281,7 @@ int main(int argc, char **argv)
 		goto fail;
 	if (main_run(&c, command, &e) < 0)
 		goto fail;
+	log_flush();
 	return c.status;
 fail:
 	log_failure(&e);

@@ -68,7 +68,8 @@ const struct cli_command cli_ps = {
 	1,
 	SIZE_MAX,
 	.run = ps_run,
-	.program = true};
+	.program = true,
+	.answers = true};
 
 /* ---- update ---- */
 

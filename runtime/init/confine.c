@@ -85,8 +85,9 @@ int init_new_keyring(struct init *in, struct error *e)
 		return 0;
 	if (identity_new_keyring(&skipped, e) < 0)
 		return -1;
+	/* There are none to be had, the caller's neither. */
 	if (skipped)
-		log_warn("no session keyring: %s", err_text(skipped));
+		log_debug("no session keyring: %s", err_text(skipped));
 	return 0;
 }
 

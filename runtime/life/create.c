@@ -301,10 +301,8 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	if (life_plan(o, &facts, a, &text, &len, &joins, p, e) < 0)
 		return -1;
 	timing_mark("planned");
-	if (life_settle_notes(p, o->strict, a, e) < 0)
-		return -1;
 	if (p->cgroup.skipped_reason)
-		log_warn("no cgroups: %s", p->cgroup.skipped_reason);
+		log_debug("no cgroups: %s", p->cgroup.skipped_reason);
 	*in = (struct init){
 		.plan = p,
 		.arena = a,
@@ -323,9 +321,9 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	if (create_open_console(p, o, in, e) < 0)
 		return -1;
 	if (seccomp_program_build(&p->config->linux_.seccomp, a, &in->seccomp, &notes, e) < 0 ||
-	    (p->config->process.set && init_check_filter(in, e) < 0))
+	    (p->config->process.set && init_check_filter(in, e) < 0) ||
+	    life_settle_notes(p, &notes, o->strict, a, e) < 0)
 		return -1;
-	life_log_notes(&notes);
 	timing_mark("seccomp built");
 	if (create_record(p, o, a, &c.record, e) < 0 ||
 	    store_claim(o->root, o->id, &c.store, e) < 0)

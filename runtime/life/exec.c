@@ -382,13 +382,12 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 	if (exec_find_namespaces(j, &r, &facts.own_ns, e) < 0 ||
 	    plan_make_exec(c, o->id, &facts, a, p, e) < 0 ||
 	    guard_check_init(&r, p, e) < 0 ||
-	    life_settle_notes(p, o->strict, a, e) < 0 ||
 	    seccomp_program_build(&c->linux_.seccomp, a, &j->init.seccomp, &notes, e) < 0 ||
+	    life_settle_notes(p, &notes, o->strict, a, e) < 0 ||
 	    exec_check_namespaces(j, &r, p, e) < 0 || guard_check_filter(j, &r, a, e) < 0 ||
 	    cgroup_open(&cgroups, subs, r.pid, o->ignore_paused, &j->init.cgroup, e) < 0 ||
 	    rdt_open(&r.rdt, &j->init.cgroup, e) < 0)
 		return -1;
-	life_log_notes(&notes);
 	j->affinity_initial = exec_cpus(c->process.exec_cpu_affinity.initial, a);
 	j->affinity_final = exec_cpus(c->process.exec_cpu_affinity.final, a);
 	timing_mark("planned");

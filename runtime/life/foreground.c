@@ -221,6 +221,7 @@ int foreground_wait(struct foreground *f, pid_t pid, int pidfd)
 	struct flow out = {.from = f->master_fd, .to = STDOUT_FILENO};
 	int status = 0;
 
+	log_flush(); /* the program runs, perhaps for months */
 	for (;;) {
 		struct pollfd p[7] = {{.fd = pidfd, .events = POLLIN},
 				      {.fd = f->signal_fd, .events = POLLIN}};

@@ -129,11 +129,10 @@ int life_load(const char *root, const char *id, bool lock, struct arena *a, stru
 /* Reads the config that the container was made from. */
 int life_read_config(const struct store *s, struct arena *a, struct oci_config *ret, struct error *e);
 
-/* What a plan had to say of things in the config that can't be had: warnings, or with strict an error
- * that names all of them. */
-int life_settle_notes(const struct plan *p, bool strict, struct arena *a, struct error *e);
-
-void life_log_notes(const struct strings *notes);
+/* What a plan and the filter had to say of things in the config that can't be had: warnings, or with
+ * strict an error that names all of them. */
+int life_settle_notes(const struct plan *p, const struct strings *seccomp, bool strict,
+		      struct arena *a, struct error *e);
 
 /* The record's cgroups, as cgroup/ takes them. */
 struct cgroup_dirs life_cgroups(const struct record *r);

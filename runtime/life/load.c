@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "cgroup/cgroup.h"
 #include "life/life.h"
 #include "oci/oci.h"
@@ -37,35 +38,37 @@ int life_read_config(const struct store *s, struct arena *a, struct oci_config *
 	return 0;
 }
 
-static char *notes_join(const struct strings *notes, char *text, struct arena *a)
+static void notes_join(const struct strings *notes, struct buf *b)
 {
 	size_t i;
 
-	for (i = 0; i < notes->n; i++)
-		text = arena_printf(a, "%s%s%s", text, *text ? "; " : "", notes->v[i]);
-	return text;
+	for (i = 0; i < notes->n; i++) {
+		buf_str(b, b->len ? "; " : "");
+		buf_str(b, notes->v[i]);
+	}
 }
 
-int life_settle_notes(const struct plan *p, bool strict, struct arena *a, struct error *e)
-{
-	char *text = notes_join(&p->warnings, arena_strdup(a, ""), a);
-
-	text = notes_join(&p->cgroup.warnings, text, a);
-	if (strict && *text)
-		return err_set(e, ERR_HOST, "--strict: %s", text);
-	life_log_notes(&p->warnings);
-	life_log_notes(&p->cgroup.warnings);
-	if (*text)
-		log_tell_person(text);
-	return 0;
-}
-
-void life_log_notes(const struct strings *notes)
+static void notes_log(const struct strings *notes)
 {
 	size_t i;
 
 	for (i = 0; i < notes->n; i++)
 		log_warn("%s", notes->v[i]);
+}
+
+int life_settle_notes(const struct plan *p, const struct strings *seccomp, bool strict,
+		      struct arena *a, struct error *e)
+{
+	const struct strings *lists[] = {&p->warnings, &p->cgroup.warnings, seccomp};
+	struct buf text = buf_new(a, 1 << 16);
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(lists); i++)
+		if (strict)
+			notes_join(lists[i], &text);
+		else
+			notes_log(lists[i]);
+	return text.len ? err_set(e, ERR_HOST, "--strict: %s", text.data) : 0;
 }
 
 struct cgroup_dirs life_cgroups(const struct record *r)

@@ -63,7 +63,7 @@ static int update_plan(struct oci_resources *r, const struct cgroup_dirs *dirs, 
 	struct cgroup_host host;
 
 	if (r->devices.n) {
-		log_warn(R "devices: update leaves device rules as they are");
+		log_debug(R "devices: update leaves device rules as they are");
 		r->devices.n = 0;
 	}
 	/* Since 1.3 of the specification a limit, but for update engines send it for "not given".

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <sys/personality.h>
 
+#include "base/buf.h"
 #include "base/str.h"
+#include "json/json.h"
 #include "oci/names.h"
 
 /* Words of config.json and their numbers. The kernel's headers of today lack some of them. */
@@ -24,6 +26,34 @@ void plan_note(struct strings *list, char *s, struct arena *a)
 	if (list->n == 0 || (list->n >= 8 && (list->n & (list->n - 1)) == 0))
 		list->v = arena_grow(a, list->v, &cap, list->n + 1, sizeof(*list->v));
 	list->v[list->n++] = s;
+}
+
+void plan_note_name(struct noted_names *l, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (str_eq(l->v[i], name))
+			return;
+	if (l->n < NOTED_NAMES_MAX)
+		l->v[l->n++] = name;
+	else
+		l->more = true;
+}
+
+void plan_note_names(struct strings *list, const char *what, const struct noted_names *l,
+		     struct arena *a)
+{
+	struct buf b = buf_new(a, 4096);
+	size_t i;
+
+	if (!l->n)
+		return;
+	buf_str(&b, what);
+	for (i = 0; i < l->n; i++)
+		buf_printf(&b, "%s %s", i ? "," : "", json_show(l->v[i]).text);
+	buf_str(&b, l->more ? " and others" : "");
+	plan_note(list, b.data, a);
 }
 
 static int word_value(const struct word *words, size_t n, const char *field, const char *word,
@@ -58,14 +88,13 @@ static int word_flags(const struct word *words, size_t n, const char *field,
 /* Capabilities */
 
 struct cap_field {
-	const char *name;
 	size_t from; /* in struct oci_capabilities */
 	size_t to;   /* in struct cap_sets */
 };
 
 #define CAP_FIELD(set)                                                                             \
 	{                                                                                          \
-		#set, offsetof(struct oci_capabilities, set), offsetof(struct cap_sets, set)       \
+		offsetof(struct oci_capabilities, set), offsetof(struct cap_sets, set)       \
 	}
 
 static const struct cap_field cap_fields[] = {
@@ -80,9 +109,15 @@ static const char *cap_first_name(uint64_t set)
 	return name ? name : "a capability";
 }
 
+/* What can't be granted, of all sets together: it is mostly the same in each. */
+struct caps_ignored {
+	struct noted_names unknown;
+	struct noted_names lacking;
+};
+
 /* The specification: what can't be granted is a warning, and no failure. */
-static uint64_t caps_read_field(const char *field, const struct strings *names,
-				const struct cap_host *host, struct arena *a, struct strings *notes)
+static uint64_t caps_read_field(const struct strings *names, const struct cap_host *host,
+				struct caps_ignored *ignored)
 {
 	uint64_t set = 0, bit;
 	size_t i;
@@ -91,15 +126,11 @@ static uint64_t caps_read_field(const char *field, const struct strings *names,
 	for (i = 0; i < names->n; i++) {
 		n = oci_cap_number(names->v[i]);
 		bit = n < 0 ? 0 : UINT64_C(1) << n;
-		if (bit & host->known & host->available) {
+		if (bit & host->known & host->available)
 			set |= bit;
-			continue;
-		}
-		plan_note(notes,
-			  arena_printf(a, "process.capabilities.%s: ignoring %s, which %s", field,
-				       names->v[i],
-				       bit & host->known ? "the runtime itself lacks" : "is unknown here"),
-			  a);
+		else
+			plan_note_name(bit & host->known ? &ignored->lacking : &ignored->unknown,
+				       names->v[i]);
 	}
 	return set;
 }
@@ -123,20 +154,20 @@ static int caps_check(const struct cap_sets *s, struct error *e)
 static void caps_trim_ambient(struct cap_sets *s, struct arena *a, struct strings *notes)
 {
 	uint64_t extra = s->ambient & ~(s->permitted & s->inheritable);
+	struct noted_names ignored = {0};
 
 	s->ambient &= ~extra;
 	for (; extra; extra &= extra - 1)
-		plan_note(notes,
-			  arena_printf(a,
-				       "process.capabilities.ambient: ignoring %s, which is not both "
-				       "permitted and inheritable",
-				       cap_first_name(extra)),
-			  a);
+		plan_note_name(&ignored, cap_first_name(extra));
+	plan_note_names(notes,
+			"process.capabilities.ambient: ignoring what is not both permitted and inheritable:",
+			&ignored, a);
 }
 
 int plan_caps(const struct oci_capabilities *c, const struct cap_host *host, struct arena *a,
 	      struct cap_sets *ret_sets, struct strings *ret_notes, struct error *e)
 {
+	struct caps_ignored ignored = {0};
 	const struct strings *names;
 	struct cap_sets sets = {0};
 	uint64_t *set;
@@ -145,8 +176,12 @@ int plan_caps(const struct oci_capabilities *c, const struct cap_host *host, str
 	for (i = 0; c->set && i < ARRAY_SIZE(cap_fields); i++) {
 		names = (const struct strings *)((const char *)c + cap_fields[i].from);
 		set = (uint64_t *)((char *)&sets + cap_fields[i].to);
-		*set = caps_read_field(cap_fields[i].name, names, host, a, ret_notes);
+		*set = caps_read_field(names, host, &ignored);
 	}
+	plan_note_names(ret_notes, "process.capabilities: ignoring what is unknown here:",
+			&ignored.unknown, a);
+	plan_note_names(ret_notes, "process.capabilities: ignoring what the runtime itself lacks:",
+			&ignored.lacking, a);
 	if (caps_check(&sets, e) < 0)
 		return -1;
 	caps_trim_ambient(&sets, a, ret_notes);

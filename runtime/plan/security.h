@@ -20,6 +20,19 @@
 /* Appends s (which must live as long as the arena) to a list. */
 void plan_note(struct strings *list, char *s, struct arena *a);
 
+/* Names that are left out, for one note: the first few, each once. */
+enum { NOTED_NAMES_MAX = 8 };
+struct noted_names {
+	size_t n;
+	bool more; /* there were others */
+	const char *v[NOTED_NAMES_MAX];
+};
+void plan_note_name(struct noted_names *l, const char *name);
+
+/* Adds the note, if there are names. `what` ends in a colon. */
+void plan_note_names(struct strings *list, const char *what, const struct noted_names *l,
+		     struct arena *a);
+
 /* The five sets of a process; bit n is capability number n. */
 struct cap_sets {
 	uint64_t bounding;

@@ -14,7 +14,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/str.h"
+#include "json/json.h"
 #include "plan/security.h"
 #include "security/seccomp_compile.h"
 #include "security/syscalls.h"
@@ -39,8 +41,14 @@ struct build {
 	size_t table_count;
 	uint32_t order;
 	struct arena *arena;
-	struct strings *notes;
+	struct noted_names unknown; /* in rules that would have forbidden what the default allows */
 };
+
+/* The kernel's own order: of two answers it takes the one that is less as a signed number. */
+static bool action_is_stricter(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a & SECCOMP_RET_ACTION_FULL) < (int32_t)(b & SECCOMP_RET_ACTION_FULL);
+}
 
 /* Actions */
 
@@ -105,12 +113,7 @@ static int build_add_arch(struct build *b, size_t i, struct error *e)
 	if (arch_can_run(arch))
 		build_add_table(b, arch);
 	else
-		plan_note(b->notes,
-			  arena_printf(b->arena,
-				       "linux.seccomp.architectures[%zu]: ignoring %s, which can't "
-				       "run on this host",
-				       i, given),
-			  b->arena);
+		log_debug("linux.seccomp.architectures[%zu]: %s can't run on this host", i, given);
 	return 0;
 }
 
@@ -268,13 +271,11 @@ static int rule_add_name(struct build *b, const struct rule *r, const char *name
 		return rule_add_row(b, r, row, e);
 	if (rule_add_foreign(b, r, name, &known, e) < 0)
 		return -1;
-	if (!known)
-		plan_note(b->notes,
-			  arena_printf(b->arena,
-				       "linux.seccomp.syscalls[%zu].names: ignoring \"%s\", which is "
-				       "unknown here",
-				       r->index, name),
-			  b->arena);
+	if (!known && action_is_stricter(r->action, b->default_action))
+		plan_note_name(&b->unknown, name);
+	else if (!known)
+		log_debug("linux.seccomp.syscalls[%zu].names: %s is unknown here", r->index,
+			  json_show(name).text);
 	return 0;
 }
 
@@ -432,7 +433,7 @@ int seccomp_program_build(const struct oci_seccomp *c, struct arena *a,
 			  struct seccomp_program *ret_program, struct strings *ret_notes,
 			  struct error *e)
 {
-	struct build b = {.c = c, .arena = a, .notes = ret_notes};
+	struct build b = {.c = c, .arena = a};
 	struct seccomp_program p = {0};
 	size_t i;
 
@@ -451,6 +452,8 @@ int seccomp_program_build(const struct oci_seccomp *c, struct arena *a,
 			return -1;
 	if (build_compile(&b, &p, e) < 0)
 		return -1;
+	plan_note_names(ret_notes, "linux.seccomp.syscalls: unknown here, and so not restricted:",
+			&b.unknown, a);
 	p.listener_path = c->listener_path;
 	p.listener_metadata = c->listener_metadata;
 	*ret_program = p;

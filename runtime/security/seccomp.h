@@ -5,7 +5,7 @@
  * What a profile means here:
  *  - The native architecture is always covered; `architectures` adds to it. A system call of any
  *    other architecture kills the process. One of the other byte order can't run on this host: it
- *    is left out and noted.
+ *    is left out.
  *  - Rules for one system call are alternatives; the args of one rule must all hold. A rule that
  *    has two conditions on one argument is taken as one rule per condition, as other runtimes do.
  *    A rule without args comes before all that have some; otherwise the first that holds decides.
@@ -17,7 +17,8 @@
  *  - i386 and some others also reach sockets and System V IPC through socketcall and ipc, where a
  *    filter can't see the arguments: there a rule holds without its args.
  *  - A rule whose action is the default action says nothing and is skipped.
- *  - Names that are unknown are skipped and noted; on architectures that lack a call, it is skipped.
+ *  - Names that are unknown are skipped, and noted where the rule would have been a restriction; on
+ *    architectures that lack a call, it is skipped.
  *  - errnoRet is EPERM unless given, and an error where the action takes none.
  *  - Unless the default action lets calls pass, a number above the newest call that the profile
  *    names (per architecture) gives ENOSYS: the profile can't have judged it, and C libraries fall

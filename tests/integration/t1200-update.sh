@@ -91,11 +91,13 @@ no_limit_of_memory_means_none_of_swap_either() {
 
 kernel_memory_is_accepted_without_effect() {
 	_box
-	_update --kernel-memory 10m "$ID"
-	_update --kernel-memory-tcp 10m "$ID"
-	run sbx --debug --log log update --kernel-memory 10m "$ID"
+	run sbx update --kernel-memory 10m "$ID"
 	rc_is 0
-	file_has log 'kernel-memory'
+	is "$out$err" 'sbxrun: warning: --kernel-memory: has no effect'
+	run sbx --log log update --kernel-memory-tcp 10m "$ID"
+	rc_is 0
+	is "$out$err" ''
+	file_has log 'kernel-memory-tcp'
 }
 
 a_limit_below_what_is_used_is_refused_on_request() {

@@ -88,16 +88,14 @@ strict_refuses_what_can_not_be_had() {
 	is "$err" ''
 }
 
-# Engines read standard error; only on a terminal there is somebody to tell.
-a_person_at_a_terminal_is_told() {
-	needs script
+limits_without_effect_are_said() {
 	bundle "$_LIMITS"
 	run sbx run -b "$B" "$ID"
 	rc_is 0
+	like "$err" '^sbxrun: warning: linux\.resources\.memory\.limit, linux\.resources\.pids\.limit: without effect'
+	run sbx --log "$T/log" run -b "$B" "$ID"
 	is "$err" ''
-	run script -qec "$SBXRUN --root $T/state run -b $B $ID" /dev/null
-	rc_is 0
-	like "$out" '^sbxrun: warning: linux\.resources\.memory\.limit, linux\.resources\.pids\.limit: without effect'
+	file_has log 'level=warning.*without effect'
 }
 
 rootless_must_be_what_the_caller_is() {
