@@ -74,7 +74,7 @@ static const struct config_field config_fields[] = {
 	/* ---- linux ---- */
 	{"linux.uidMappings", "yes; an ordinary user's by newuidmap", "without a user namespace; a new one without any; overlaps", "t0710 the_maps_are_written_as_they_stand; t0710 maps_without_the_namespace_and_the_namespace_without_maps_are_errors"},
 	{"linux.gidMappings", "yes; an ordinary user's by newgidmap", "without a user namespace; a new one without any; overlaps", "t0710 the_maps_are_written_as_they_stand; t0710 maps_without_the_namespace_and_the_namespace_without_maps_are_errors"},
-	{"linux.sysctl", "keys of the container's own namespaces", "a key of no namespace, or of one that isn't new", "t0620 keys_of_ipc_and_net_are_set_inside_and_not_outside; t0620 a_key_of_the_whole_machine_is_refused"},
+	{"linux.sysctl", "keys of the container's own namespaces", "a key of no namespace, of one that isn't there, or of one that is the host's", "t0620 keys_of_ipc_and_net_are_set_inside_and_not_outside; t0620 a_key_of_the_whole_machine_is_refused"},
 	{"linux.cgroupsPath", "absolute from the mount point, relative below /sbxrun", "`..`, a cgroup that has processes, is frozen, is another container's, in one or around one; the systemd form", "t0800 the_program_is_in_every_hierarchy_at_an_absolute_path; t0800 a_target_with_processes_in_it_is_refused_and_left_alone"},
 	{"linux.namespaces[].type", "all eight", "unknown; there twice; time on a kernel without", "t0700 all_kinds_are_new_when_they_are_asked_for_without_a_path; t0700 a_kind_that_stands_twice_or_is_unknown_is_refused"},
 	{"linux.namespaces[].path", "yes; a mount namespace from Linux 6.15 on", "not absolute; not a namespace of that type", "t0700 namespaces_are_joined_by_path; t0700 a_path_of_another_kind_is_refused"},
