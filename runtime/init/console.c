@@ -63,8 +63,8 @@ int console_open(int dfd, const char *ptmx, const struct oci_console_size *size,
 		return err_sys(e, "process.terminal: open the terminal");
 	if (size->set && ioctl(slave_fd, TIOCSWINSZ, &w) < 0)
 		return err_sys(e, "process.consoleSize");
-	if (unix_send_fds(sock, name, sizeof(name) - 1, &master_fd, 1) < 0)
-		return err_sys(e, "--console-socket: send the terminal");
+	if (unix_send_fds(sock, name, sizeof(name) - 1, &master_fd, 1, e) < 0)
+		return err_wrap(e, "--console-socket: the terminal");
 	ret->slave_fd = fd_steal(&slave_fd);
 	return 0;
 }

@@ -20,8 +20,10 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/str.h"
 #include "security/caps.h"
 #include "security/identity.h"
+#include "sys/patience.h"
 #include "sys/sys.h"
 
 enum { OUTPUT_MAX = 400, TIMEOUT_MAX = 1000000000, SIGNAL_MS = 200 };
@@ -139,6 +141,8 @@ static int hook_ms_left(const struct timespec *deadline)
 /* Returns false when the time is up, or a signal asks for the end. */
 static bool hook_attend(struct hook_run *run, const struct timespec *deadline)
 {
+	struct error ignored;
+
 	for (;;) {
 		struct pollfd fds[] = {
 			{.fd = run->pidfd, .events = POLLIN},
@@ -147,10 +151,9 @@ static bool hook_attend(struct hook_run *run, const struct timespec *deadline)
 		};
 		int left = hook_ms_left(deadline);
 
-		if (left == 0 || sys_is_interrupted())
+		if (left == 0 || patience_check(&ignored) < 0)
 			return false;
-		if (poll(fds, 3, left < 0 || left > SIGNAL_MS ? SIGNAL_MS : left) < 0)
-			continue;
+		patience_poll(fds, ARRAY_SIZE(fds), left < 0 || left > SIGNAL_MS ? SIGNAL_MS : left);
 		if (fds[2].revents)
 			hook_feed(run);
 		if (fds[1].revents)
@@ -195,8 +198,10 @@ static int hook_run_one(const struct oci_hook *h, const char *state,
 	hook_finish(&run, !in_time, &status);
 	while (run.output_len && run.output[run.output_len - 1] == '\n')
 		run.output[--run.output_len] = '\0';
-	if (!in_time && sys_is_interrupted())
-		return err_set(e, ERR_HOOK, "%s: interrupted by a signal", h->path);
+	if (!in_time && patience_check(e) < 0) {
+		e->class = ERR_HOOK;
+		return err_wrap(e, "%s", h->path);
+	}
 	if (!in_time)
 		return err_set(e, ERR_HOOK, "%s: timed out after %lld s", h->path,
 			       (long long)h->timeout.v);

@@ -29,8 +29,10 @@ static int await_tell_agent(int sock, int listener_fd, pid_t pid, const struct r
 	struct buf b = buf_new(a, (size_t)2 * RECORD_MAX);
 
 	record_write_process_state(r, pid, a, &b);
-	if (b.overflow || unix_send_fds(sock, b.data, b.len, &listener_fd, 1) < 0)
-		return err_sys(e, "linux.seccomp.listenerPath: send to %s", r->listener_path);
+	if (b.overflow)
+		return err_set(e, ERR_CONFIG, "annotations: too large for linux.seccomp.listenerPath");
+	if (unix_send_fds(sock, b.data, b.len, &listener_fd, 1, e) < 0)
+		return err_wrap(e, "linux.seccomp.listenerPath: %s", r->listener_path);
 	return 0;
 }
 

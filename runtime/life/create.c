@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +27,7 @@
 #include "ns/userns.h"
 #include "rootfs/mount.h"
 #include "sys/msg.h"
+#include "sys/patience.h"
 #include "sys/proc.h"
 #include "sys/sys.h"
 #include "sys/unix.h"
@@ -173,6 +175,14 @@ static int create_await_birth(int sock, bool listens, struct created *c, struct 
 	return stage_say(sock, STAGE_BORN, e);
 }
 
+/* Init has a few calls to make. Others in a pid namespace that it joined may stop it whenever they like. */
+static int create_wait_briefly(int sock, struct error *e)
+{
+	if (patience_wait(sock, POLLIN, patience_until(PATIENCE_PEER_MS), e) < 0)
+		return err_wrap(e, "init, which processes of a pid namespace that it joins can stop");
+	return 0;
+}
+
 /* The parent's side of the stages. */
 static int create_attend(const struct plan *p, const struct create_options *o, struct init *in,
 			 int sock, struct created *c, struct netdevs *netdevs, struct arena *a,
@@ -188,7 +198,8 @@ static int create_attend(const struct plan *p, const struct create_options *o, s
 		    stage_say(sock, STAGE_HOOKS_RUN, e) < 0)
 			return -1;
 	}
-	if (in->born_later && create_await_birth(sock, in->seccomp.notify, c, a, e) < 0)
+	if (in->born_later && (create_await_birth(sock, in->seccomp.notify, c, a, e) < 0 ||
+			       create_wait_briefly(sock, e) < 0))
 		return -1;
 	if (msg_wait(sock, e) < 0 || stage_await(sock, STAGE_READY, e) < 0)
 		return -1;
@@ -199,10 +210,13 @@ static int create_attend(const struct plan *p, const struct create_options *o, s
 		return -1;
 	if (o->pidfd_socket && life_send_pidfd(o->pidfd_socket, c->pidfd, e) < 0)
 		return -1;
+	/* Whoever ends a create believes that there will be no container. */
+	if (patience_is_signalled() && patience_check(e) < 0)
+		return -1;
 	if (stage_say(sock, STAGE_COMMITTED, e) < 0)
 		return -1;
 	/* Until init has cut the tie to this process, it would die with it. */
-	if (msg_wait(sock, e) < 0)
+	if (create_wait_briefly(sock, e) < 0)
 		return -1;
 	got = msg_recv(sock, &kind, &rest, NULL);
 	if (got < 0)
@@ -213,19 +227,19 @@ static int create_attend(const struct plan *p, const struct create_options *o, s
 	return o->pid_file ? life_write_pid_file(o->pid_file, c->pid, a, e) : 0;
 }
 
-/* Nothing that was made so far stays. */
+/* Nothing that was made so far stays. What hangs in the kernel, at a file system that doesn't answer for
+ * instance, can't be waited for: then the record is left, for a later `delete --force`. */
 static void create_roll_back(struct created *c, struct arena *a)
 {
-	struct error ignored;
+	struct error why;
 	int status;
 
+	fd_close(&c->pidfd);
 	if (c->pid > 0)
 		kill(c->pid, SIGKILL);
-	while (c->pid > 0 && waitpid(c->pid, &status, __WALL) < 0 && errno == EINTR)
-		;
-	if (life_destroy(&c->store, &c->record, -1, a, &ignored) < 0)
-		log_warn("clean-up after the failure: %s", ignored.text);
-	fd_close(&c->pidfd);
+	if ((c->pid > 0 && patience_reap(c->pid, PATIENCE_PEER_MS, &status, &why) < 0) ||
+	    life_destroy(&c->store, &c->record, -1, a, &why) < 0)
+		log_warn("clean-up after the failure: %s", why.text);
 	store_close(&c->store);
 }
 
@@ -258,8 +272,7 @@ static int create_spawn(const struct plan *p, const struct create_options *o, st
 		spawn.ret_mnt_id = &c->record.mnt_id;
 	in->make_cgroup_ns = plan_has_new(p, CLONE_NEWCGROUP) && spawn_leaves_cgroup_ns(&spawn);
 	in->listen_fd = store_listen(&c->store, e);
-	if (in->listen_fd < 0 || create_open_idmapped(p, &in->sources, e) < 0 ||
-	    msg_pair(socks, e) < 0)
+	if (in->listen_fd < 0 || msg_pair(socks, e) < 0)
 		return -1;
 	in->stage_fd = socks[1];
 	in->parent_fd = socks[0];
@@ -318,13 +331,15 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 		.parent_acts = p->config->hooks.prestart.n || p->config->hooks.create_runtime.n ||
 			       p->n_netdevs,
 	};
-	if (create_open_console(p, o, in, e) < 0)
+	/* Files and helpers of others may keep us waiting: all of them before the id is claimed, and locked. */
+	if (create_open_console(p, o, in, e) < 0 || create_open_idmapped(p, &in->sources, e) < 0)
 		return -1;
 	if (seccomp_program_build(&p->config->linux_.seccomp, a, &in->seccomp, &notes, e) < 0 ||
 	    (p->config->process.set && init_check_filter(in, e) < 0) ||
 	    life_settle_notes(p, &notes, o->strict, a, e) < 0)
 		return -1;
 	timing_mark("seccomp built");
+	patience_catch_signals();
 	if (create_record(p, o, a, &c.record, e) < 0 ||
 	    store_claim(o->root, o->id, &c.store, e) < 0)
 		return -1;

@@ -14,7 +14,7 @@ static void delete_kill_first(const char *root, const char *id, struct arena *a)
 	enum status status;
 	struct record r;
 
-	if (life_load(root, id, false, a, &s, &r, &ignored) == 0 && r.committed &&
+	if (life_load(root, id, STORE_LOOK, a, &s, &r, &ignored) == 0 && r.committed &&
 	    store_status(&s, &r, &status, &pidfd, &ignored) == 0 && pidfd >= 0)
 		pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
 }
@@ -31,7 +31,7 @@ int life_delete(const char *root, const char *id, bool force, struct arena *a, s
 		return -1;
 	if (force)
 		delete_kill_first(root, id, a);
-	if (store_open(root, id, true, &s, e) < 0)
+	if (store_open(root, id, force ? STORE_FORCE : STORE_LOCK, &s, e) < 0)
 		return force && e->class == ERR_NOT_FOUND ? 0 : -1;
 	if (store_read(&s, a, &r, &found, e) < 0) {
 		if (!force || e->class != ERR_CONFIG)
@@ -42,7 +42,7 @@ int life_delete(const char *root, const char *id, bool force, struct arena *a, s
 	}
 	/* A create that was cut short before it had made anything. */
 	if (!found)
-		return store_remove(&s, e);
+		return store_remove_unrecorded(&s, e);
 	/* Only what is known to have ended, or is killed now, may lose its record. */
 	if (store_status(&s, &r, &status, &pidfd, e) < 0)
 		return -1;

@@ -16,6 +16,7 @@
 #include "init/hooks.h"
 #include "life/life.h"
 #include "ns/userns.h"
+#include "sys/patience.h"
 #include "sys/proc.h"
 #include "sys/sys.h"
 
@@ -33,6 +34,8 @@ static int destroy_kill_init(int pidfd, const char *id, struct error *e)
 	do
 		n = poll(&p, 1, EXIT_WAIT_MS);
 	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return err_sys(e, "wait for the end of container \"%s\"", id);
 	if (n == 0)
 		return err_set(e, ERR_SYSTEM, "container \"%s\" did not end within %d s of SIGKILL", id,
 			       EXIT_WAIT_MS / 1000);
@@ -177,6 +180,8 @@ int life_destroy(struct store *s, const struct record *r, int pidfd, struct aren
 {
 	bool ours;
 
+	/* Hooks of poststop run, whoever wants to delete it besides us, and whatever has ended a create. */
+	patience_renew();
 	if (destroy_is_of_this_boot(r, &ours, e) < 0 || (ours && destroy_all(s, r, pidfd, a, e) < 0))
 		return -1;
 	destroy_run_poststop(r, a);

@@ -146,7 +146,7 @@ int life_events(const struct events_options *o, struct arena *a, struct error *e
 	struct record r;
 	int result;
 
-	if (life_load(o->root, o->id, false, a, &s, &r, e) < 0)
+	if (life_load(o->root, o->id, STORE_LOOK, a, &s, &r, e) < 0)
 		return -1;
 	dirs = life_cgroups(&r);
 	if (!dirs.n)

@@ -3,26 +3,49 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "life/life.h"
 #include "sys/unix.h"
 
+/* What is replaced is an old pid file, and nothing else: not a device or a pipe, and not a link, as /dev/stdout is
+ * one. 1: there is one; 0: there is nothing. */
+static int pid_file_look(const char *file, struct error *e)
+{
+	struct stat st;
+
+	if (lstat(file, &st) < 0)
+		return errno == ENOENT ? 0 : err_sys(e, "--pid-file: %s", file);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, ERR_USAGE,
+			       "--pid-file: %s is there, and is not a regular file: it is not replaced", file);
+	return 1;
+}
+
+int life_check_pid_file(const char *file, struct error *e)
+{
+	return !file || pid_file_look(file, e) >= 0 ? 0 : -1;
+}
+
 /* Where unnamed files can't be had: under another name first. */
-static int pid_file_rename(const char *file, const char *digits, struct arena *a)
+static int pid_file_rename(const char *file, const char *digits, struct arena *a, struct error *e)
 {
 	const char *slash = strrchr(file, '/');
 	int dir = slash ? (int)(slash - file) + 1 : 0;
 	char *other = arena_printf(a, "%.*s.%s.%d", dir, file, file + dir, getpid());
 	autoclose int fd = open(other, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int result;
 
 	if (fd < 0)
-		return -1;
-	if (fd_write_all(fd, digits, strlen(digits)) == 0 && rename(other, file) == 0)
-		return 0;
-	unlink(other);
-	return -1;
+		return err_sys(e, "--pid-file: write %s", file);
+	result = pid_file_look(file, e) < 0 ? -1 : 0;
+	if (result == 0 && (fd_write_all(fd, digits, strlen(digits)) < 0 || rename(other, file) < 0))
+		result = err_sys(e, "--pid-file: write %s", file);
+	if (result < 0)
+		unlink(other);
+	return result;
 }
 
 /* Digits alone; whoever waits for the file reads it whole. It has no name until it is complete, so
@@ -37,16 +60,17 @@ int life_write_pid_file(const char *file, pid_t pid, struct arena *a, struct err
 
 	snprintf(own, sizeof(own), "/proc/self/fd/%d", fd);
 	if (fd < 0 || fd_write_all(fd, digits, strlen(digits)) < 0)
-		return pid_file_rename(file, digits, a) < 0 ?
-			       err_sys(e, "--pid-file: write %s", file) :
-			       0;
+		return pid_file_rename(file, digits, a, e);
 	if (linkat(AT_FDCWD, own, AT_FDCWD, file, AT_SYMLINK_FOLLOW) == 0)
 		return 0;
+	if (errno != EEXIST)
+		return err_sys(e, "--pid-file: write %s", file);
+	if (pid_file_look(file, e) < 0)
+		return -1;
 	/* An old one stands in the way. */
-	if (errno == EEXIST && unlink(file) == 0 &&
-	    linkat(AT_FDCWD, own, AT_FDCWD, file, AT_SYMLINK_FOLLOW) == 0)
-		return 0;
-	return err_sys(e, "--pid-file: write %s", file);
+	if (unlink(file) < 0 || linkat(AT_FDCWD, own, AT_FDCWD, file, AT_SYMLINK_FOLLOW) < 0)
+		return err_sys(e, "--pid-file: write %s", file);
+	return 0;
 }
 
 int life_send_pidfd(const char *path, int pidfd, struct error *e)
@@ -56,7 +80,7 @@ int life_send_pidfd(const char *path, int pidfd, struct error *e)
 
 	if (sock < 0)
 		return err_wrap(e, "--pidfd-socket");
-	if (unix_send_fds(sock, name, sizeof(name) - 1, &pidfd, 1) < 0)
-		return err_sys(e, "--pidfd-socket: send");
+	if (unix_send_fds(sock, name, sizeof(name) - 1, &pidfd, 1, e) < 0)
+		return err_wrap(e, "--pidfd-socket");
 	return 0;
 }

@@ -49,7 +49,7 @@ int life_kill(const char *root, const char *id, int sig, bool all, struct arena 
 	enum status status;
 	struct record r;
 
-	if (life_load(root, id, false, a, &s, &r, e) < 0)
+	if (life_load(root, id, STORE_LOOK, a, &s, &r, e) < 0)
 		return -1;
 	dirs = life_cgroups(&r);
 	if (store_status(&s, &r, &status, &pidfd, e) < 0)

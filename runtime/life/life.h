@@ -123,8 +123,8 @@ int life_events(const struct events_options *o, struct arena *a, struct error *e
 /* ---- shared by the verbs ---- */
 
 /* Opens a container's store and reads its record. *ret_store is the caller's to close. */
-int life_load(const char *root, const char *id, bool lock, struct arena *a, struct store *ret_store,
-	      struct record *ret_record, struct error *e);
+int life_load(const char *root, const char *id, enum store_lock how, struct arena *a,
+	      struct store *ret_store, struct record *ret_record, struct error *e);
 
 /* Reads the config that the container was made from. */
 int life_read_config(const struct store *s, struct arena *a, struct oci_config *ret, struct error *e);

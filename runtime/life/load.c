@@ -8,13 +8,13 @@
 #include "life/life.h"
 #include "oci/oci.h"
 
-int life_load(const char *root, const char *id, bool lock, struct arena *a, struct store *ret_store,
-	      struct record *ret_record, struct error *e)
+int life_load(const char *root, const char *id, enum store_lock how, struct arena *a,
+	      struct store *ret_store, struct record *ret_record, struct error *e)
 {
 	auto_store struct store s = STORE_NONE;
 	bool found;
 
-	if (store_check_id(id, e) < 0 || store_open(root, id, lock, &s, e) < 0 ||
+	if (store_check_id(id, e) < 0 || store_open(root, id, how, &s, e) < 0 ||
 	    store_read(&s, a, ret_record, &found, e) < 0)
 		return -1;
 	if (!found)

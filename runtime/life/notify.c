@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "sys/patience.h"
 
 #define INSIDE "/run/notify"
 #define VARIABLE "NOTIFY_SOCKET="
@@ -54,7 +55,7 @@ void notify_add(struct oci_config *c, const char *state_dir, struct arena *a)
 
 int notify_make(const struct store *s, struct error *e)
 {
-	if (mkdirat(s->dfd, "notify", 0755) < 0 || fchmodat(s->dfd, "notify", 0755, 0) < 0)
+	if (mkdirat(s->dfd, "notify", 0755) < 0)
 		return err_sys(e, "make the notify directory");
 	return 0;
 }
@@ -63,38 +64,56 @@ int notify_bind(const struct store *s, struct error *e)
 {
 	autoclose int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	mode_t mask;
+	int bound;
 
 	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/notify/notify.sock", s->dfd);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
-	    fchmodat(s->dfd, "notify/notify.sock", 0777, 0) < 0)
-		return err_sys(e, "bind the notify socket");
-	return fd_steal(&fd);
+	/* The name gets the mode that the socket has when it is bound. Never by the name afterwards: the container can
+	 * have a process by now (exec), and may have put something else there. */
+	if (fd < 0 || fchmod(fd, 0777) < 0)
+		return err_sys(e, "make the notify socket");
+	mask = umask(0);
+	bound = bind(fd, (struct sockaddr *)&at, sizeof(at));
+	umask(mask);
+	return bound < 0 ? err_sys(e, "bind the notify socket") : fd_steal(&fd);
 }
 
-static int notify_tell_manager(pid_t pid)
+/* The manager may have more to read than it takes: it has its time, as every peer. */
+static int notify_send(int fd, const struct sockaddr_un *at, socklen_t size, const char *text,
+		       struct error *e)
+{
+	const int64_t until = patience_until(PATIENCE_PEER_MS);
+
+	if (connect(fd, (const struct sockaddr *)at, size) < 0)
+		return err_sys(e, "connect");
+	while (send(fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+		if (errno != EAGAIN && errno != EINTR)
+			return err_sys(e, "send");
+		if (patience_wait(fd, POLLOUT, until, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int notify_tell_manager(pid_t pid, struct error *e)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
 	autoclose int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	size_t len = path ? strlen(path) : 0;
 	char text[64];
-	int n = snprintf(text, sizeof(text), "READY=1\nMAINPID=%d", pid);
 
 	if (fd < 0)
-		return -1;
-	if (!len || len >= sizeof(at.sun_path)) {
-		errno = EINVAL;
-		return -1;
-	}
+		return err_sys(e, "socket");
+	if (!len || len >= sizeof(at.sun_path))
+		return err_set(e, ERR_USAGE, "not the address of a socket");
+	snprintf(text, sizeof(text), "READY=1\nMAINPID=%d", pid);
 	memcpy(at.sun_path, path, len);
 	if (path[0] == '@') /* abstract: the name has no end but its length */
 		at.sun_path[0] = '\0';
 	else
 		len++;
-	return sendto(fd, text, (size_t)n, MSG_NOSIGNAL, (struct sockaddr *)&at,
-		      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)) < 0 ?
-		       -1 :
-		       0;
+	return notify_send(fd, &at, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len), text, e);
 }
 
 static bool notify_says_ready(char *text)
@@ -112,6 +131,7 @@ bool notify_forward(int fd, pid_t pid)
 	/* More than the kernel keeps for a socket, but not all that a container may send: signals wait. */
 	enum { AT_ONCE = 64 };
 	char text[DATAGRAM_MAX + 1];
+	struct error why;
 	ssize_t n;
 	int i;
 
@@ -121,21 +141,23 @@ bool notify_forward(int fd, pid_t pid)
 		text[n] = '\0';
 		if (!notify_says_ready(text))
 			continue;
-		if (notify_tell_manager(pid) < 0)
-			log_warn("NOTIFY_SOCKET: %s", err_text(errno));
+		if (notify_tell_manager(pid, &why) < 0)
+			log_warn("NOTIFY_SOCKET: %s", why.text);
 		return true;
 	}
 	return false;
 }
 
-void notify_wait(int fd, pid_t pid, int pidfd)
+int notify_wait(int fd, pid_t pid, int pidfd, struct error *e)
 {
 	for (;;) {
 		struct pollfd p[] = {{.fd = fd, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
 
-		if (poll(p, 2, -1) < 0)
-			continue;
+		patience_poll(p, ARRAY_SIZE(p), -1);
 		if ((p[0].revents && notify_forward(fd, pid)) || p[1].revents)
-			return;
+			return 0;
+		if (patience_is_signalled())
+			return err_set(e, ERR_SYSTEM,
+				       "interrupted by a signal: the container runs, but has not said that it is ready");
 	}
 }

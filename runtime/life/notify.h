@@ -29,5 +29,5 @@ int notify_bind(const struct store *s, struct error *e);
 /* Reads what has come; true once the program is ready, which the caller's manager then knows. */
 bool notify_forward(int fd, pid_t pid);
 
-/* Until it is ready or has ended. */
-void notify_wait(int fd, pid_t pid, int pidfd);
+/* Until it is ready or has ended. -1 if a signal ends the wait. */
+int notify_wait(int fd, pid_t pid, int pidfd, struct error *e);

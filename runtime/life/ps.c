@@ -195,7 +195,7 @@ int life_ps(const struct ps_options *o, struct arena *a, struct buf *b, struct e
 	char *text;
 	size_t n;
 
-	if (life_load(o->root, o->id, false, a, &s, &r, e) < 0)
+	if (life_load(o->root, o->id, STORE_LOOK, a, &s, &r, e) < 0)
 		return -1;
 	dirs = life_cgroups(&r);
 	if ((dirs.n ? cgroup_pids(&dirs, a, &pids, &n, e) : ps_without_cgroups(&s, &r, a, &pids, &n, e)) < 0)

@@ -38,6 +38,7 @@ static int run_detached(const struct run_options *o, struct arena *a, struct err
 {
 	autoclose int notify_fd = -1;
 	struct created c;
+	int result = 0;
 
 	if (life_create(&o->create, a, &c, e) < 0)
 		return -1;
@@ -45,9 +46,9 @@ static int run_detached(const struct run_options *o, struct arena *a, struct err
 		return run_give_up(&c, a);
 	store_unlock(&c.store);
 	if (notify_fd >= 0)
-		notify_wait(notify_fd, c.pid, c.pidfd);
+		result = notify_wait(notify_fd, c.pid, c.pidfd, e);
 	run_close(&c);
-	return 0;
+	return result;
 }
 
 static int run_foreground(const struct run_options *o, struct arena *a, int *ret_status,

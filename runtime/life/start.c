@@ -9,6 +9,7 @@
 #include "init/stage.h"
 #include "life/life.h"
 #include "life/notify.h"
+#include "sys/patience.h"
 
 static int start_tell_init(struct store *s, const struct record *r, int pidfd, struct arena *a,
 			   struct error *e)
@@ -58,7 +59,8 @@ int life_start(const char *root, const char *id, struct arena *a, struct error *
 	struct record r;
 	bool found;
 
-	if (store_check_id(id, e) < 0 || store_open(root, id, true, &s, e) < 0 ||
+	patience_catch_signals();
+	if (store_check_id(id, e) < 0 || store_open(root, id, STORE_LOCK, &s, e) < 0 ||
 	    store_read(&s, a, &r, &found, e) < 0)
 		return -1;
 	if (!found)
@@ -82,9 +84,7 @@ int life_start(const char *root, const char *id, struct arena *a, struct error *
 			       id);
 	if (life_start_created(&s, &r, pidfd, &notify_fd, a, e) == 0) {
 		store_unlock(&s);
-		if (notify_fd >= 0)
-			notify_wait(notify_fd, r.pid, pidfd);
-		return 0;
+		return notify_fd < 0 ? 0 : notify_wait(notify_fd, r.pid, pidfd, e);
 	}
 	/* A failed hook is the end of the container; a program that can't run leaves it stopped. */
 	if (e->class == ERR_HOOK && life_destroy(&s, &r, pidfd, a, &ignored) < 0)

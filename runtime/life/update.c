@@ -109,7 +109,7 @@ int life_update(const char *root, const char *id, const struct oci_resources *re
 
 	/* Judged first, so that nonsense is refused whatever the container does. */
 	if (oci_resources_validate(&r, R, e) < 0 ||
-	    life_load(root, id, true, a, &s, &record, e) < 0 ||
+	    life_load(root, id, STORE_LOCK, a, &s, &record, e) < 0 ||
 	    store_status(&s, &record, &status, NULL, e) < 0)
 		return -1;
 	switch (status) {

@@ -39,17 +39,23 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "state/sweep.h"
+#include "sys/patience.h"
 #include "sys/proc.h"
-#include "sys/sys.h"
 
 #define RECORD "state.json"
 #define RECORD_NEW "state.json.new"
 #define SOCKET "start.sock"
+#define CONFIG "config.json"
+
+/* What else is in the directory of a container, but for the record and what the container wrote. */
+static const char *const own_files[] = {RECORD_NEW, CONFIG, SOCKET};
 
 enum { ID_MAX = 255, CLAIM_TRIES = 16, LOCK_TRIES = 2000 /* 10 s */ };
 
 void store_close(struct store *s)
 {
+	if (s->locked)
+		patience_watch(-1, NULL);
 	fd_close(&s->dfd);
 	fd_close(&s->root_dfd);
 }
@@ -71,58 +77,6 @@ int store_check_id(const char *id, struct error *e)
 	return 0;
 }
 
-char *store_default_root(struct arena *a, struct error *e)
-{
-	const char *dir = getenv("XDG_RUNTIME_DIR");
-
-	/* Root of a user namespace is an ordinary user outside: /run is not his. */
-	if (dir && dir[0] == '/' && !sys_is_machine_root())
-		return arena_printf(a, "%s/sbxrun", dir);
-	if (geteuid() == 0)
-		return arena_strdup(a, "/run/sbxrun");
-	err_set(e, ERR_USAGE,
-		"no place for the state of containers: set XDG_RUNTIME_DIR to a directory of your own "
-		"(/run/user/%u where there is a login session), or use --root DIR",
-		geteuid());
-	return NULL;
-}
-
-/* Records say what to kill, remove and run: whoever can write them is us. */
-static bool store_root_is_ours(int dfd)
-{
-	struct stat st;
-
-	return fstat(dfd, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0) &&
-	       !(st.st_mode & (S_IWGRP | S_IWOTH));
-}
-
-int store_open_root(const char *root, bool make, struct error *e)
-{
-	char path[4096], *p;
-	int dfd;
-
-	if (snprintf(path, sizeof(path), "%s", root) >= (int)sizeof(path))
-		return err_set(e, ERR_USAGE, "--root: too long");
-	for (p = path + 1; make && *p; p++) {
-		if (*p != '/')
-			continue;
-		*p = '\0';
-		mkdir(path, 0755);
-		*p = '/';
-	}
-	if (make && mkdir(path, 0700) < 0 && errno != EEXIST)
-		return err_sys(e, "--root: make %s", root);
-	dfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dfd < 0)
-		return err_sys(e, "--root: open %s", root);
-	if (!store_root_is_ours(dfd)) {
-		fd_close(&dfd);
-		return err_set(e, ERR_HOST,
-			       "--root: %s belongs to somebody else, or others may write to it", root);
-	}
-	return dfd;
-}
-
 /* The directory we hold is still the one of that name: not removed while we waited for the lock. 1 or 0;
  * -1 if it can't be told, which must not pass for "deleted". */
 static int store_is_current(const struct store *s, struct error *e)
@@ -136,10 +90,21 @@ static int store_is_current(const struct store *s, struct error *e)
 	return held.st_ino == named.st_ino && held.st_dev == named.st_dev;
 }
 
-/* Bounded: somebody may hold it who is stopped, or waits for a hook without a time limit. */
-static int store_lock(struct store *s, struct error *e)
+/* Tells whoever holds the lock that nothing is worth waiting for any more (sys/patience.h), for as long as the
+ * descriptor is open: by a lock on a file that is written once. -1: not yet, or not possible. */
+static int store_want(const struct store *s)
+{
+	autoclose int fd = openat(s->dfd, CONFIG, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	/* Shared: others may want the same. Who holds the container's lock takes this one to see, for a moment. */
+	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0 ? fd_steal(&fd) : -1;
+}
+
+/* Bounded: somebody may hold it who is stopped, or waits for what can't be interrupted. */
+static int store_lock(struct store *s, enum store_lock how, struct error *e)
 {
 	static const struct timespec pause = {.tv_nsec = 5000000};
+	autoclose int want_fd = -1;
 	int tries;
 
 	for (tries = 0; flock(s->dfd, LOCK_EX | LOCK_NB) < 0; tries++) {
@@ -149,9 +114,12 @@ static int store_lock(struct store *s, struct error *e)
 			return err_set(e, ERR_WRONG_STATE,
 				       "container \"%s\" is locked by another sbxrun that does not finish",
 				       s->id);
+		if (how == STORE_FORCE && want_fd < 0)
+			want_fd = store_want(s);
 		nanosleep(&pause, NULL);
 	}
 	s->locked = true;
+	patience_watch(s->dfd, CONFIG);
 	return 0;
 }
 
@@ -163,15 +131,20 @@ static int store_refuse_used(const char *id, struct error *e)
 /* 1: ours; 0: it was swept away before we had the lock, so try again. */
 static int store_try_claim(struct store *s, const char *root, struct error *e)
 {
+	/* So that there is a descriptor for it once it is made. */
+	autoclose int spare_fd = fcntl(s->root_dfd, F_DUPFD_CLOEXEC, 0);
 	int current;
 
+	if (spare_fd < 0)
+		return err_sys(e, "open %s/%s", root, s->id);
 	if (mkdirat(s->root_dfd, s->id, 0700) < 0)
 		return errno == EEXIST ? store_refuse_used(s->id, e) :
 					 err_sys(e, "make %s/%s", root, s->id);
+	fd_close(&spare_fd);
 	s->dfd = openat(s->root_dfd, s->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (s->dfd < 0)
 		return errno == ENOENT ? 0 : err_sys(e, "open %s/%s", root, s->id);
-	if (store_lock(s, e) < 0)
+	if (store_lock(s, STORE_LOCK, e) < 0)
 		return -1;
 	current = store_is_current(s, e);
 	if (current <= 0)
@@ -222,7 +195,8 @@ int store_open_below(int root_dfd, const char *id, struct store *ret, struct err
 	return 0;
 }
 
-int store_open(const char *root, const char *id, bool lock, struct store *ret, struct error *e)
+int store_open(const char *root, const char *id, enum store_lock how, struct store *ret,
+	       struct error *e)
 {
 	autoclose int root_dfd = store_open_root(root, false, e);
 	auto_store struct store s = STORE_NONE;
@@ -232,8 +206,8 @@ int store_open(const char *root, const char *id, bool lock, struct store *ret, s
 	if (store_open_below(root_dfd, id, &s, e) < 0)
 		return -1;
 	s.root_dfd = fd_steal(&root_dfd);
-	if (lock) {
-		int current = store_lock(&s, e) < 0 ? -1 : store_is_current(&s, e);
+	if (how != STORE_LOOK) {
+		int current = store_lock(&s, how, e) < 0 ? -1 : store_is_current(&s, e);
 
 		if (current <= 0)
 			return current < 0 ? -1 : store_refuse_missing(id, e);
@@ -247,6 +221,7 @@ void store_unlock(struct store *s)
 {
 	flock(s->dfd, LOCK_UN);
 	s->locked = false;
+	patience_watch(-1, NULL);
 }
 
 bool store_is_busy(const struct store *s)
@@ -325,31 +300,61 @@ int store_sweep(const struct store *s, struct error *e)
 		       0;
 }
 
-/* Everything but the record, also what was never ours: nobody else has any business there. */
-static int store_empty(const struct store *s, struct error *e)
+/* Needs no descriptor: there may be none left. */
+static void store_remove_own(const struct store *s)
 {
-	struct dirent *entry;
-	DIR *dir = sweep_open(s->dfd, ".");
+	size_t i;
 
-	if (!dir)
-		return err_sys(e, "read the state of container \"%s\"", s->id);
-	while ((entry = readdir(dir)))
+	for (i = 0; i < ARRAY_SIZE(own_files); i++)
+		unlinkat(s->dfd, own_files[i], 0);
+}
+
+/* Where our record is, nobody else has any business. If it can't be read, what is there stays and is told of
+ * when the directory can't be removed. */
+static void store_remove_others(const struct store *s)
+{
+	DIR *dir = sweep_open(s->dfd, ".");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
 		if (!str_eq(entry->d_name, RECORD) && entry->d_type != DT_DIR)
 			unlinkat(s->dfd, entry->d_name, 0);
-	closedir(dir);
-	return 0;
+	if (dir)
+		closedir(dir);
 }
 
 int store_remove(struct store *s, struct error *e)
 {
-	if (store_sweep(s, e) < 0 || store_empty(s, e) < 0)
+	if (store_sweep(s, e) < 0)
 		return -1;
+	store_remove_own(s);
+	store_remove_others(s);
 	/* The record goes last but for the directory: until then the clean-up can be repeated. */
 	if (unlinkat(s->dfd, RECORD, 0) < 0 && errno != ENOENT)
 		return err_sys(e, "remove the record of container \"%s\"", s->id);
 	if (unlinkat(s->root_dfd, s->id, AT_REMOVEDIR) < 0 && errno != ENOENT)
 		return err_sys(e, "remove the state of container \"%s\"", s->id);
 	return 0;
+}
+
+int store_remove_unrecorded(struct store *s, struct error *e)
+{
+	struct stat st;
+
+	if (fstat(s->dfd, &st) < 0)
+		return err_sys(e, "look at the state of container \"%s\"", s->id);
+	if (st.st_uid != geteuid() || (st.st_mode & 07777) != 0700)
+		return err_set(e, ERR_NOT_FOUND,
+			       "container \"%s\" does not exist; the directory of that name is not sbxrun's",
+			       s->id);
+	store_remove_own(s);
+	if (unlinkat(s->root_dfd, s->id, AT_REMOVEDIR) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != ENOTEMPTY && errno != EEXIST)
+		return err_sys(e, "remove the state of container \"%s\"", s->id);
+	return err_set(e, ERR_NOT_FOUND,
+		       "container \"%s\" does not exist; the directory of that name holds what is not sbxrun's",
+		       s->id);
 }
 
 static int store_compare(const void *a, const void *b)
@@ -411,7 +416,8 @@ int store_listen(const struct store *s, struct error *e)
 
 int store_connect(const struct store *s, struct error *e)
 {
-	autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	/* It is read only after a wait; and init lets in no more than one. */
+	autoclose int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un at = store_address(s);
 
 	if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0)
@@ -433,7 +439,7 @@ bool store_is_alive(int pidfd)
 
 int store_relock(struct store *s, struct error *e)
 {
-	return store_lock(s, e) < 0 ? -1 : store_is_current(s, e);
+	return store_lock(s, STORE_LOCK, e) < 0 ? -1 : store_is_current(s, e);
 }
 
 /* Trust: pids are reused. The process must have the start time on record, in this very boot. 1 or 0; -1

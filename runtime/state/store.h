@@ -12,8 +12,15 @@
 struct store {
 	int root_dfd;
 	int dfd;
-	bool locked;
+	bool locked; /* by us; our waits end when a `delete --force` wants it */
 	const char *id;
+};
+
+/* What an open container is for. */
+enum store_lock {
+	STORE_LOOK,  /* others may change it meanwhile */
+	STORE_LOCK,  /* waits for others to be done with it */
+	STORE_FORCE, /* tells them to be done with it at once */
 };
 
 #define STORE_NONE ((struct store){.root_dfd = -1, .dfd = -1})
@@ -29,10 +36,12 @@ char *store_default_root(struct arena *a, struct error *e);
 /* Makes ROOT/ID, locked. An id in use is ERR_EXISTS. */
 int store_claim(const char *root, const char *id, struct store *ret, struct error *e);
 
-/* Opens ROOT/ID; with lock, waits for others to be done with it. Not there: ERR_NOT_FOUND. */
-int store_open(const char *root, const char *id, bool lock, struct store *ret, struct error *e);
+/* Opens ROOT/ID. Not there: ERR_NOT_FOUND. */
+int store_open(const char *root, const char *id, enum store_lock how, struct store *ret,
+	       struct error *e);
 
-/* The state root itself. A descriptor; -1 with e->sys ENOENT if it isn't there and need not be made. */
+/* The state root itself. A descriptor; -1 with e->sys ENOENT if it isn't there and need not be made.
+ * Trust: on the way to it may be directories that other users can write to; what they put there is refused. */
 int store_open_root(const char *root, bool make, struct error *e);
 
 /* Opens ID below an open root, to look at it only. */
@@ -54,8 +63,11 @@ int store_write(const struct store *s, const struct record *r, struct arena *a, 
 int store_read(const struct store *s, struct arena *a, struct record *ret, bool *ret_found,
 	       struct error *e);
 
-/* Removes the directory and all in it. */
+/* Removes the directory and all in it. There is, or was until now, a record. */
 int store_remove(struct store *s, struct error *e);
+
+/* The same without one: only what a create that was cut short leaves. All else is not ours, and an error. */
+int store_remove_unrecorded(struct store *s, struct error *e);
 
 /* Removes the directory of the notify socket; part of store_remove(). The container saw it read-only, but
  * root of a user namespace who may mount lifts that, and where the state is his own (an ordinary user's) he

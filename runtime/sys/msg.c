@@ -1,14 +1,13 @@
 #include "sys/msg.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
 #include "base/fd.h"
-#include "sys/sys.h"
+#include "sys/patience.h"
 
 struct msg {
 	int kind;
@@ -109,15 +108,7 @@ int msg_recv(int fd, int *ret_kind, struct error *ret_error, int *ret_fd)
 
 int msg_wait(int fd, struct error *e)
 {
-	enum { SIGNAL_MS = 200 };
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	int n;
-
-	/* Not at once: what is about to run gets its signals. A failure is for who receives to see. */
-	while ((n = poll(&p, 1, SIGNAL_MS)) == 0 || (n < 0 && errno == EINTR))
-		if (sys_is_interrupted())
-			return err_set(e, ERR_SYSTEM, "interrupted by a signal");
-	return 0;
+	return patience_wait(fd, POLLIN, 0, e);
 }
 
 int msg_await(int fd, int *ret_kind, struct error *ret_error, int *ret_fd, const char *gone,

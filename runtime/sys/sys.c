@@ -89,15 +89,6 @@ uint64_t sys_mount_id(const char *path)
 	return st.stx_mnt_id;
 }
 
-bool sys_is_interrupted(void)
-{
-	sigset_t pending;
-
-	return sigpending(&pending) == 0 &&
-	       (sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1 ||
-		sigismember(&pending, SIGHUP) == 1 || sigismember(&pending, SIGQUIT) == 1);
-}
-
 bool sys_is_machine_root(void)
 {
 	enum { FIRST_USER_NS = 0xEFFFFFFD }; /* the kernel's number for the one that it boots with */

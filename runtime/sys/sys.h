@@ -56,10 +56,6 @@ int sys_mount_new(const char *type, const char *key, const char *value, unsigned
 /* The id of the mount that path is on, the topmost; 0 if it can't be told. */
 uint64_t sys_mount_id(const char *path);
 
-/* A foreground run blocks signals to pass them on later. One that means "end" has come: nobody must
- * wait on for what may never happen. */
-bool sys_is_interrupted(void);
-
 /* Root, and not only of a user namespace. */
 bool sys_is_machine_root(void);
 

@@ -2,18 +2,35 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include "base/fd.h"
+#include "sys/patience.h"
 
 enum { FDS_MAX = 4 };
 
+/* Whoever listens may never accept; then others before us may have taken all the room there is. */
+static int unix_connect_in_time(int fd, const struct sockaddr_un *at, const char *path,
+				struct error *e)
+{
+	const int64_t until = patience_until(PATIENCE_PEER_MS);
+
+	while (connect(fd, (const struct sockaddr *)at, sizeof(*at)) < 0) {
+		if (errno != EAGAIN && errno != EINTR)
+			return err_sys(e, "connect to %s", path);
+		if (patience_nap(until, e) < 0)
+			return err_wrap(e, "connect to %s", path);
+	}
+	return 0;
+}
+
 int unix_connect(const char *path, struct error *e)
 {
-	autoclose int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	autoclose int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	const char *slash = strrchr(path, '/');
 	autoclose int dfd = -1;
@@ -30,12 +47,24 @@ int unix_connect(const char *path, struct error *e)
 					slash ? slash + 1 : path) >= (int)sizeof(at.sun_path))
 			return err_sys(e, "connect to %s", path);
 	}
-	if (connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0)
-		return err_sys(e, "connect to %s", path);
-	return fd_steal(&fd);
+	return unix_connect_in_time(fd, &at, path, e) < 0 ? -1 : fd_steal(&fd);
 }
 
-int unix_send_fds(int sock, const void *text, size_t len, const int *fds, size_t n)
+/* Sends what fits, once something does. */
+static ssize_t unix_send_some(int sock, const struct msghdr *h, int64_t until, struct error *e)
+{
+	ssize_t n;
+
+	while ((n = sendmsg(sock, h, MSG_NOSIGNAL | MSG_DONTWAIT)) < 0) {
+		if (errno != EAGAIN && errno != EINTR)
+			return err_sys(e, "send");
+		if (patience_wait(sock, POLLOUT, until, e) < 0)
+			return err_wrap(e, "send");
+	}
+	return n;
+}
+
+int unix_send_fds(int sock, const void *text, size_t len, const int *fds, size_t n, struct error *e)
 {
 	union {
 		char space[CMSG_SPACE(FDS_MAX * sizeof(int))];
@@ -45,24 +74,27 @@ int unix_send_fds(int sock, const void *text, size_t len, const int *fds, size_t
 	struct msghdr h = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control.space,
 			   .msg_controllen = CMSG_SPACE(n * sizeof(int))};
 	struct cmsghdr *c = CMSG_FIRSTHDR(&h);
+	const int64_t until = patience_until(PATIENCE_PEER_MS);
 	ssize_t sent;
 
-	if (!c || n == 0 || n > FDS_MAX) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (!c || n == 0 || n > FDS_MAX)
+		return err_set(e, ERR_BUG, "%zu descriptors at once", n);
 	memcpy(&io.iov_base, &text, sizeof(text)); /* sendmsg() does not write there */
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(n * sizeof(int));
 	memcpy(CMSG_DATA(c), fds, n * sizeof(int));
-	do
-		sent = sendmsg(sock, &h, MSG_NOSIGNAL);
-	while (sent < 0 && errno == EINTR);
-	if (sent < 0)
-		return -1;
 	/* A stream may take less; descriptors have gone with the first byte. */
-	return fd_write_all(sock, (const char *)text + sent, len - (size_t)sent);
+	while (io.iov_len) {
+		sent = unix_send_some(sock, &h, until, e);
+		if (sent < 0)
+			return -1;
+		io.iov_base = (char *)io.iov_base + sent;
+		io.iov_len -= (size_t)sent;
+		h.msg_control = NULL;
+		h.msg_controllen = 0;
+	}
+	return 0;
 }
 
 int unix_recv_fd(int sock, void *text, size_t size)

@@ -1,0 +1,176 @@
+/* The signal's flag, and what is watched for, are of the process: it does one thing. */
+#include "sys/patience.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/file.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+
+/* Between two looks. Not at once: what is about to run gets the signals that a foreground run holds for it. */
+enum { LOOK_MS = 200, NAP_MS = 10 };
+
+static const int ends[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+
+static volatile sig_atomic_t signalled;
+static struct {
+	int dfd;
+	const char *name;
+} watched = {.dfd = -1};
+
+static void patience_note(int sig)
+{
+	(void)sig;
+	signalled = 1;
+}
+
+void patience_catch_signals(void)
+{
+	const struct sigaction note = {.sa_handler = patience_note}; /* what blocks in a call returns from it */
+	struct sigaction old;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++)
+		if (sigaction(ends[i], &note, &old) == 0 && old.sa_handler == SIG_IGN)
+			sigaction(ends[i], &old, NULL);
+}
+
+void patience_watch(int dfd, const char *name)
+{
+	watched.dfd = dfd;
+	watched.name = name;
+}
+
+void patience_renew(void)
+{
+	static const struct timespec now;
+	sigset_t set;
+	size_t i;
+
+	patience_watch(-1, NULL);
+	signalled = 0;
+	sigemptyset(&set);
+	for (i = 0; i < ARRAY_SIZE(ends); i++)
+		sigaddset(&set, ends[i]);
+	while (sigtimedwait(&set, NULL, &now) > 0)
+		;
+}
+
+bool patience_is_signalled(void)
+{
+	return signalled;
+}
+
+static bool patience_has_pending(void)
+{
+	sigset_t pending;
+	size_t i;
+
+	if (sigpending(&pending) < 0)
+		return false;
+	for (i = 0; i < ARRAY_SIZE(ends); i++)
+		if (sigismember(&pending, ends[i]) == 1)
+			return true;
+	return false;
+}
+
+static bool patience_is_wanted_away(void)
+{
+	autoclose int fd = -1;
+
+	if (watched.dfd < 0)
+		return false;
+	fd = openat(watched.dfd, watched.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
+int patience_check(struct error *e)
+{
+	if (signalled || patience_has_pending())
+		return err_set(e, ERR_SYSTEM, "interrupted by a signal");
+	if (patience_is_wanted_away())
+		return err_set(e, ERR_SYSTEM, "interrupted by a delete --force of the container");
+	return 0;
+}
+
+static int64_t patience_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+}
+
+int64_t patience_until(int ms)
+{
+	return patience_now() + ms;
+}
+
+static int patience_check_time(int64_t until, struct error *e)
+{
+	if (patience_check(e) < 0)
+		return -1;
+	if (until && patience_now() >= until)
+		return err_set(e, ERR_SYSTEM, "no answer within %d s", PATIENCE_PEER_MS / 1000);
+	return 0;
+}
+
+int patience_nap(int64_t until, struct error *e)
+{
+	static const struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
+
+	nanosleep(&nap, NULL);
+	return patience_check_time(until, e);
+}
+
+int patience_wait(int fd, short events, int64_t until, struct error *e)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+	int n;
+
+	while ((n = poll(&p, 1, LOOK_MS)) == 0 || (n < 0 && errno == EINTR))
+		if (patience_check_time(until, e) < 0)
+			return -1;
+	return 0;
+}
+
+int patience_reap(pid_t pid, int ms, int *ret_status, struct error *e)
+{
+	autoclose int pidfd = pidfd_open(pid, 0);
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
+	const int64_t until = patience_until(ms);
+	pid_t got;
+
+	/* Not to be interrupted: what is waited for was killed, and somebody must collect it. */
+	while (pidfd >= 0 && poll(&p, 1, LOOK_MS) <= 0)
+		if (patience_now() >= until)
+			return err_set(e, ERR_SYSTEM, "process %d did not end within %d s", pid, ms / 1000);
+	do
+		got = waitpid(pid, ret_status, __WALL);
+	while (got < 0 && errno == EINTR);
+	return got < 0 ? err_sys(e, "wait for process %d", pid) : 0;
+}
+
+void patience_poll(struct pollfd *fds, size_t n, int ms)
+{
+	static const struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
+	size_t i;
+
+	if (poll(fds, n, ms) >= 0)
+		return;
+	for (i = 0; i < n; i++)
+		fds[i].revents = 0;
+	if (errno == EINTR)
+		return;
+	for (i = 0; i < n; i++)
+		if (fds[i].fd >= 0 && poll(&fds[i], 1, 0) < 0)
+			fds[i].revents = 0;
+	nanosleep(&nap, NULL);
+}

@@ -1,0 +1,51 @@
+/*
+ * Waiting for what somebody else does: it may never happen. Every wait of ours under a container's lock ends
+ * with a signal that means "end", and when a `delete --force` wants the lock, so that whoever is waited for
+ * has no say in whether a container can be removed. One for others than our own processes has a deadline, too.
+ */
+#pragma once
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+/* What a peer that is at work needs, many times over. */
+enum { PATIENCE_PEER_MS = 10000 };
+
+/* From here on signals that mean "end" (TERM, INT, HUP, QUIT, if the caller doesn't ignore them) no longer kill
+ * this process: they end its waits, and it can clean up. A foreground run blocks them to pass them on: then
+ * those that are pending count. */
+void patience_catch_signals(void);
+
+/* Whoever locks (flock) the file of this name in dfd ends our waits as well. dfd -1: nobody any more. */
+void patience_watch(int dfd, const char *name);
+
+/* What has asked for the end so far has been obeyed: the clean-up that follows is not cut short by it. A signal
+ * that comes from here on counts. */
+void patience_renew(void);
+
+/* One of the caught signals has come. No system call. */
+bool patience_is_signalled(void);
+
+/* 0; -1 if it is time to give up, with the reason. For when a wait takes long. */
+int patience_check(struct error *e);
+
+/* When ms from now are over. */
+int64_t patience_until(int ms);
+
+/* A moment, for what can only be tried again. -1 if it is time to give up, or it is later than `until`. */
+int patience_nap(int64_t until, struct error *e);
+
+/* Until fd has one of these events or has failed, which is for who uses it to see. until 0: no deadline. -1 if
+ * it is time to give up. */
+int patience_wait(int fd, short events, int64_t until, struct error *e);
+
+/* Collects a child that is about to end; -1 if it doesn't within ms. */
+int patience_reap(pid_t pid, int ms, int *ret_status, struct error *e);
+
+/* poll() that can't fail: where the kernel takes so many descriptors no more (RLIMIT_NOFILE was lowered), they are
+ * looked at one by one. */
+void patience_poll(struct pollfd *fds, size_t n, int ms);
