@@ -306,7 +306,8 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	size_t len;
 	char *text;
 
-	if (store_check_id(o->id, e) < 0 || life_probe_host(!o->no_cgroups, a, &facts, e) < 0)
+	if (store_check_id(o->id, e) < 0 || life_check_pid_file(o->pid_file, e) < 0 ||
+	    life_probe_host(!o->no_cgroups, a, &facts, e) < 0)
 		return -1;
 	if (o->no_cgroups)
 		facts.cgroup.mode = CGROUP_DISABLED;

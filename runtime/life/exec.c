@@ -365,7 +365,8 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 				    .pid_ns = PID_NS_NONE,
 				    .born_later = true,
 				    .preserve_fds = o->preserve_fds}};
-	if (life_load(o->root, o->id, STORE_LOOK, a, &s, &r, e) < 0)
+	if (life_check_pid_file(o->pid_file, e) < 0 ||
+	    life_load(o->root, o->id, STORE_LOOK, a, &s, &r, e) < 0)
 		return -1;
 	cgroups = life_cgroups(&r);
 	if (exec_check_status(&s, &r, o, &j->init_pidfd, e) < 0 || exec_load(&s, o, a, c, e) < 0 ||

@@ -44,23 +44,34 @@ it_is_relative_to_the_caller_and_not_to_the_bundle() {
 	[ ! -e "$B/pid" ] || fail 'it is in the bundle'
 }
 
-it_is_renamed_into_place() {
+an_old_one_is_replaced_and_not_written_to() {
 	bundle
 	mkdir dir
 	echo 'a much longer text than a pid has' >dir/target
-	ln dir/target dir/other
-	ln -s target dir/pid
-	sbx create -b "$B" --pid-file "$T/dir/pid" "$ID"
-	[ ! -L dir/pid ] || fail 'still a link'
-	_is_pid_of_init "$T/dir/pid"
-	file_has dir/target 'much longer'
-	rm dir/pid
-	sbx delete "$ID"
 	# A file with two names: written in place, both would change.
+	ln dir/target dir/other
 	sbx create -b "$B" --pid-file "$T/dir/target" "$ID"
 	_is_pid_of_init "$T/dir/target"
 	file_has dir/other 'much longer'
 	is "$(cd dir && echo ./* ./.[!.]*)" './other ./target ./.[!.]*'
+}
+
+what_is_no_file_is_not_replaced() {
+	local at
+	bundle
+	mkdir dir dir/directory
+	mkfifo dir/pipe
+	echo text >dir/file
+	ln -s file dir/link
+	ln -s nowhere dir/dangling
+	for at in directory pipe link dangling; do
+		refused 'pid-file.*not a regular file' sbx create -b "$B" --pid-file "$T/dir/$at" "$ID"
+		nothing_is_left
+	done
+	refused 'pid-file.*not a regular file' sbx run -d -b "$B" --pid-file /dev/stdout "$ID"
+	[ -L /dev/stdout ] || fail '/dev/stdout is gone'
+	is "$(cd dir && ls -F | tr '\n' ' ')" 'dangling@ directory/ file link@ pipe| '
+	is "$(<dir/file)" text
 }
 
 there_is_none_after_a_failure() {
