@@ -169,6 +169,7 @@ int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, s
 /* Hands the listener of a process's filter to whoever listenerPath names. */
 int life_serve_listener(int listener_fd, pid_t pid, const struct record *r, struct arena *a,
 			struct error *e);
+
 /* Whether there is room for one (file NULL: none is wanted): nothing, or an old one that may be replaced. */
 int life_check_pid_file(const char *file, struct error *e);
 

@@ -46,7 +46,8 @@ int launch_answer_maps(const struct launch *l, pid_t pid, int sock, struct error
 	struct error from;
 	int kind;
 
-	if (msg_await(sock, &kind, &from, NULL, "init died before its id maps were written", e) < 0)
+	if (msg_wait(sock, e) < 0 ||
+	    msg_await(sock, &kind, &from, NULL, "init died before its id maps were written", e) < 0)
 		return -1;
 	return launch_map(l, pid, sock, e);
 }

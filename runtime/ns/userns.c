@@ -11,6 +11,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "sys/patience.h"
 #include "sys/proc.h"
 #include "sys/sys.h"
 
@@ -56,6 +57,20 @@ static const char *userns_find_helper(const char *name)
 	return NULL;
 }
 
+/* It may ask a directory server about the user, and that one may not answer. */
+static int userns_await_helper(pid_t child, int *ret_status, struct error *e)
+{
+	autoclose int pidfd = pidfd_open(child, 0);
+	struct error ignored;
+
+	if (pidfd >= 0 && patience_wait(pidfd, POLLIN, 0, e) < 0) {
+		kill(child, SIGKILL);
+		patience_reap(child, PATIENCE_PEER_MS, ret_status, &ignored);
+		return -1;
+	}
+	return patience_reap(child, PATIENCE_PEER_MS, ret_status, e);
+}
+
 /* newuidmap PID inside outside count …: set-user-ID helpers that know /etc/subuid. */
 static int userns_call_helper(const char *name, pid_t pid, const struct oci_id_maps *maps,
 			      struct error *e)
@@ -90,9 +105,8 @@ static int userns_call_helper(const char *name, pid_t pid, const struct oci_id_m
 	errno = posix_spawn(&child, helper, NULL, NULL, argv, envp);
 	if (errno)
 		return err_sys(e, "%s", helper);
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return err_sys(e, "wait for %s", helper);
+	if (userns_await_helper(child, &status, e) < 0)
+		return err_wrap(e, "%s", helper);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		return err_set(e, ERR_HOST,
 			       "%s refused the mapping: the ids must be in a range that /etc/subuid or "

@@ -91,7 +91,8 @@ an_unknown_id_is_an_error() {
 }
 
 a_state_directory_without_a_record_is_no_container() {
-	mkdir "$T/state/half"
+	mkdir -m 700 "$T/state/half"
+	[ -z "${SBX_UID:-}" ] || chown "$SBX_UID" "$T/state/half"
 	refused 'does not exist' sbx state half
 	refused 'does not exist' sbx kill half
 	refused 'does not exist' sbx start half
