@@ -395,6 +395,36 @@ static const char *skip_reason(const struct cgroup_host *host, bool rootless)
 	return NULL;
 }
 
+/* In the machine's own user namespace, where a node is a device. */
+static bool can_make_nodes(const struct oci_config *c)
+{
+	return c->process.set && !oci_namespace_find(c, OCI_NS_USER) &&
+	       strings_have(&c->process.capabilities.bounding, "CAP_MKNOD");
+}
+
+/*
+ * Device rules that nobody will enforce. Engines send "deny all" also for containers that they want without
+ * cgroups, so that is no reason to fail where the program can't make a device itself.
+ */
+static int devices_unenforced(struct cgroup_build *b, const struct oci_config *c, bool rootless,
+			      const char *why)
+{
+	bool denies;
+
+	if (cgroup_build_denies_devices(b, &c->linux_.resources, &denies) < 0)
+		return -1;
+	if (!denies)
+		return 0;
+	if (!rootless && can_make_nodes(c))
+		return err_set(b->e, ERR_HOST,
+			       "linux.resources.devices: can't be enforced, and the program may make any device "
+			       "by CAP_MKNOD: %s",
+			       why);
+	b->p->devices_unenforced = true;
+	cgroup_build_note(b, arena_printf(b->a, "linux.resources.devices: without effect: %s", why));
+	return 0;
+}
+
 /*
  * A container without cgroups. Who asked for that, and the machine's root, who can mend what is amiss, get
  * an error for limits that can't be had; an ordinary user gets his container without them, and a warning.
@@ -403,6 +433,9 @@ static int plan_skipped(struct cgroup_build *b, const struct oci_config *c, bool
 {
 	const char *asked = limits_asked(&c->linux_.resources, b->a);
 
+	if (devices_unenforced(b, c, rootless,
+			       arena_printf(b->a, "no cgroups here: %s", b->p->skipped_reason)) < 0)
+		return -1;
 	if (!*asked)
 		return 0;
 	if (!rootless || b->host->mode == CGROUP_DISABLED)
@@ -443,8 +476,12 @@ int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cg
 	cpuset_find(&b);
 	if (cgroup_build_devices(&b, r) < 0 || cgroup_build_resources(&b, r) < 0)
 		return -1;
-	if (rootless) /* he can't load the program, and can't make device nodes either */
+	/* He can't load the program. He can't make device nodes either, but is given some. */
+	if (rootless && plan.devices_dir != CGROUP_NO_DIR) {
 		plan.devices_dir = CGROUP_NO_DIR;
+		if (devices_unenforced(&b, c, true, "device rules of cgroup v2 are for root alone") < 0)
+			return -1;
+	}
 	v2_want(&b);
 	ownership(&b, c, rootless);
 	*ret = plan;

@@ -43,6 +43,9 @@ const char *cgroup_build_v2_size(struct cgroup_build *b, int64_t n);
 /* The device rules: normal form, defaults added, and for v1 the writes. */
 int cgroup_build_devices(struct cgroup_build *b, const struct oci_resources *r);
 
+/* Does the config ask for devices to be denied? */
+int cgroup_build_denies_devices(struct cgroup_build *b, const struct oci_resources *r, bool *ret);
+
 /* plan/cgroup_memory_cpu.c */
 int cgroup_build_memory(struct cgroup_build *b, const struct oci_resources *r);
 int cgroup_build_cpu(struct cgroup_build *b, const struct oci_resources *r);

@@ -205,18 +205,37 @@ static size_t unified_dir(const struct cgroup_host *host)
 	return host->n && host->v[host->n - 1].unified ? host->n - 1 : CGROUP_NO_DIR;
 }
 
-int cgroup_build_devices(struct cgroup_build *b, const struct oci_resources *r)
+static int rules_read(struct cgroup_build *b, const struct oci_resources *r, struct cgroup_devices *ret)
 {
-	size_t room = 2 * r->devices.n + ARRAY_SIZE(defaults);
+	size_t i, room = 2 * r->devices.n + ARRAY_SIZE(defaults);
 	struct cgroup_devices d = {.v = arena_array(b->a, room, struct cgroup_device_rule)};
-	struct cgroup_devices x;
-	size_t i, dir = cgroup_build_find(b, "devices");
 
 	for (i = 0; i < r->devices.n; i++)
 		if (rule_normal(b, i, &r->devices.v[i], &d) < 0)
 			return -1;
 	for (i = 0; i < ARRAY_SIZE(defaults); i++)
 		d.v[d.n++] = defaults[i];
+	*ret = d;
+	return 0;
+}
+
+int cgroup_build_denies_devices(struct cgroup_build *b, const struct oci_resources *r, bool *ret)
+{
+	struct cgroup_devices d;
+
+	if (rules_read(b, r, &d) < 0)
+		return -1;
+	*ret = r->devices.n && restricts(&d);
+	return 0;
+}
+
+int cgroup_build_devices(struct cgroup_build *b, const struct oci_resources *r)
+{
+	size_t dir = cgroup_build_find(b, "devices");
+	struct cgroup_devices d, x;
+
+	if (rules_read(b, r, &d) < 0)
+		return -1;
 	b->p->devices = d;
 	b->p->devices_asked = r->devices.n > 0;
 	if (dir != CGROUP_NO_DIR) {

@@ -208,6 +208,19 @@ static int plan_confinement(const struct oci_config *c, const struct host_facts 
 	return 0;
 }
 
+/* Are all devices that the container is given on other mounts than its root? */
+static bool plan_has_dev_mount(const struct plan *p)
+{
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < p->n_mounts; i++)
+		found = found || str_eq(p->mounts[i].destination, "/dev");
+	for (i = 0; i < p->n_devices; i++)
+		found = found && path_is_below(p->devices[i].path, "/dev");
+	return found;
+}
+
 int plan_make(const struct oci_config *c, const char *id, const char *bundle,
 	      const struct host_facts *facts, struct arena *a, struct plan *ret, struct error *e)
 {
@@ -231,6 +244,7 @@ int plan_make(const struct oci_config *c, const char *id, const char *bundle,
 		return -1;
 	if (cgroup_plan_make(c, id, &facts->cgroup, !facts->machine_root, a, &p.cgroup, e) < 0)
 		return -1;
+	p.root_nodev = p.cgroup.devices_unenforced && plan_has_dev_mount(&p);
 	if (plan_confinement(c, facts, a, &p, e) < 0)
 		return -1;
 	*ret = p;

@@ -73,6 +73,7 @@ struct plan {
 	bool attach_on_host;  /* chroot, and the root is mounted in the runtime's own namespace */
 	bool no_pivot;	      /* the caller's --no-pivot: move the root mount instead */
 	bool owns_userns;     /* a new user namespace */
+	bool root_nodev;      /* no device rules hold: nodes that the image brings along are none */
 	uint64_t root_propagation;	 /* of the root mount, 0: not asked for */
 	bool root_propagation_all;
 	bool keep_host_propagation;	 /* mounts of the host and ours may see each other */

@@ -188,6 +188,8 @@ int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, st
 	if (rootfs_attach(p, s, e) < 0)
 		return -1;
 	ret->dfd = fd_steal(&s->root_fd);
+	if (p->root_nodev && sys_set_attr(ret->dfd, true, MOUNT_ATTR_NODEV, 0, 0) < 0)
+		return err_sys(e, "root.path: mount it without devices");
 	if (rootfs_mount_all(p, s, ret, e) < 0 || devices_make(p, ret->dfd, e) < 0)
 		return -1;
 	return 0;

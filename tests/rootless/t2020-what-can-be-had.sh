@@ -88,6 +88,22 @@ strict_refuses_what_can_not_be_had() {
 	is "$err" ''
 }
 
+# They need a program that only root may load, or cgroup v1.
+device_rules_are_said_to_have_no_effect() {
+	bundle 'sh("true </dev/null && echo ran")' '.linux.resources.devices = [{allow: false, access: "rwm"}]'
+	run sbx --log "$T/log" --log-level warning run -b "$B" "$ID"
+	rc_is 0
+	is "$out$err" ran
+	file_has log 'level=warning msg="linux\.resources\.devices: without effect: '
+	run sbx --strict run -b "$B" "$ID"
+	rc_is 1
+	like "$err" '^sbxrun: --strict: linux\.resources\.devices: without effect'
+	state_is_empty
+	bundle 'sh("echo ran")' '.linux.resources.devices = [{allow: true, access: "rwm"}]'
+	run sbx --strict run -b "$B" "$ID"
+	is "$out$err" ran 'rules that deny nothing'
+}
+
 limits_without_effect_are_said() {
 	bundle "$_LIMITS"
 	run sbx run -b "$B" "$ID"

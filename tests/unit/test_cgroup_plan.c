@@ -446,6 +446,12 @@ TEST(rootless_without_delegation_has_no_cgroups)
 	c.linux_.resources.devices.v = &rule;
 	CHECK_INT(cgroup_plan_make(&c, "x", &host, true, &arena, &p, &err), 0);
 	CHECK(p.skipped_reason);
+	CHECK(p.devices_unenforced);
+	CHECK_INT(p.warnings.n, 1);
+	CHECK_STR(p.warnings.v[0], "linux.resources.devices: without effect: no cgroups here: no cgroup is delegated to "
+				   "this user");
+	rule.allow = true;
+	CHECK_INT(cgroup_plan_make(&c, "x", &host, true, &arena, &p, &err), 0);
 	CHECK_INT(p.warnings.n, 0);
 	h[0].unified = false;
 	host.mode = CGROUP_V1;
