@@ -35,7 +35,7 @@ static int console_open_master(int dfd, const char *ptmx, struct error *e)
 	return fd_steal(&fd);
 }
 
-/* Programs write "\n"; whether that becomes "\r\n" is for the terminal at the other end to do. */
+/* Programs write "\n"; where the terminal at the other end makes "\r\n" of that, ours must not. */
 static int console_clear_onlcr(int fd)
 {
 	struct termios t;
@@ -46,7 +46,7 @@ static int console_clear_onlcr(int fd)
 	return tcsetattr(fd, TCSANOW, &t);
 }
 
-int console_open(int dfd, const char *ptmx, const struct oci_console_size *size, int sock,
+int console_open(int dfd, const char *ptmx, const struct oci_console_size *size, bool relayed, int sock,
 		 struct console *ret, struct error *e)
 {
 	const struct winsize w = {.ws_row = (unsigned short)size->height,
@@ -59,7 +59,7 @@ int console_open(int dfd, const char *ptmx, const struct oci_console_size *size,
 		return -1;
 	/* The peer by ioctl, never by its name, which somebody could have exchanged. */
 	slave_fd = ioctl(master_fd, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (slave_fd < 0 || console_clear_onlcr(slave_fd) < 0)
+	if (slave_fd < 0 || (relayed && console_clear_onlcr(slave_fd) < 0))
 		return err_sys(e, "process.terminal: open the terminal");
 	if (size->set && ioctl(slave_fd, TIOCSWINSZ, &w) < 0)
 		return err_sys(e, "process.consoleSize");

@@ -17,8 +17,8 @@ struct console {
 #define CONSOLE_PTMX "/dev/pts/ptmx"
 
 /* Opens a pair at ptmx, which is looked up in dfd (CONSOLE_PTMX in a root), sets its size, and sends the
- * master over sock. */
-int console_open(int dfd, const char *ptmx, const struct oci_console_size *size, int sock,
+ * master over sock. relayed: to another terminal, which does what is to be done at the end of a line. */
+int console_open(int dfd, const char *ptmx, const struct oci_console_size *size, bool relayed, int sock,
 		 struct console *ret, struct error *e);
 
 /* Binds it to /dev/console. */

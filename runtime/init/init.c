@@ -132,7 +132,8 @@ static int init_open_console(struct init *in, struct error *e)
 		return 0;
 	/* On the mount rather than by its name, which somebody could have exchanged. */
 	if (console_open(mounted ? in->root.pts_dfd : in->root.dfd, mounted ? "ptmx" : CONSOLE_PTMX,
-			 &process->console_size, in->console_fd, &in->console, e) < 0)
+			 &process->console_size, in->terminal_is_relayed, in->console_fd, &in->console,
+			 e) < 0)
 		return -1;
 	fd_close(&in->console_fd);
 	return console_bind(in->root.dfd, &in->console, e);

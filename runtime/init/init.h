@@ -42,6 +42,7 @@ struct init {
 	int parent_fd;		/* the parent's end of it: closed at once, or it would never end */
 	int listen_fd;		/* for `start` */
 	int console_fd;		/* gets the terminal's master; -1: no terminal */
+	bool terminal_is_relayed; /* by the runtime, to the terminal that it was called from */
 	/* Init's own. */
 	struct rootfs root;
 	struct console console;

@@ -85,7 +85,7 @@ static int join_open_console(struct join *j, struct error *e)
 	if (root_dfd < 0)
 		return err_sys(e, "open the container's root");
 	if (console_open(root_dfd, CONSOLE_PTMX, &in->plan->config->process.console_size,
-			 in->console_fd, &in->console, e) < 0)
+			 in->terminal_is_relayed, in->console_fd, &in->console, e) < 0)
 		return -1;
 	fd_close(&in->console_fd);
 	return 0;

@@ -139,6 +139,7 @@ static int create_open_console(const struct plan *p, const struct create_options
 		return 0;
 	if (o->console_fd >= 0) {
 		in->console_fd = o->console_fd;
+		in->terminal_is_relayed = true;
 		return 0;
 	}
 	if (!o->console_socket)

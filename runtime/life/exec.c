@@ -396,6 +396,7 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 		return -1;
 	if (exec_open_console(o, c->process.terminal, own, &j->init.console_fd, e) < 0)
 		return -1;
+	j->init.terminal_is_relayed = own[0] >= 0;
 	if (own[0] >= 0)
 		foreground_own_size(&c->process.console_size);
 	result = exec_start(o, &r, j, own[0], &f, a, ret_status, e);
