@@ -154,7 +154,7 @@ an_exec_has_its_own_terminal() {
 	is "${said%%$'\n'*}" 'got 1 /dev/ptmx'
 	like "$said" 'flags onlcr icanon echo isig$'
 	like "$(<output)" '/dev/pts/[0-9]'
-	unlike "$(<output)" $'\r'
+	like "$(<output)" $'\r\ngot word\r\n'
 	wait_until 10 dead "$(<pid)"
 }
 
