@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-char *path_clean(struct arena *a, const char *path)
+static char *path_rebuild(struct arena *a, const char *path, bool climb)
 {
 	char *out = arena_alloc(a, strlen(path) + 2, 1);
 	size_t len = 0, n;
@@ -12,7 +12,7 @@ char *path_clean(struct arena *a, const char *path)
 		n = strcspn(path, "/");
 		if (n == 0 || (n == 1 && path[0] == '.'))
 			continue;
-		if (n == 2 && path[0] == '.' && path[1] == '.') {
+		if (climb && n == 2 && path[0] == '.' && path[1] == '.') {
 			while (len && out[--len] != '/')
 				;
 			continue;
@@ -25,6 +25,16 @@ char *path_clean(struct arena *a, const char *path)
 		out[len++] = '/';
 	out[len] = '\0';
 	return out;
+}
+
+char *path_clean(struct arena *a, const char *path)
+{
+	return path_rebuild(a, path, true);
+}
+
+char *path_tidy(struct arena *a, const char *path)
+{
+	return path_rebuild(a, path, false);
 }
 
 char *path_join(struct arena *a, const char *dir, const char *path)

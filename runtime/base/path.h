@@ -8,6 +8,9 @@
 /* The path without empty, "." and ".." components, from "/": what a process rooted there means. */
 char *path_clean(struct arena *a, const char *path);
 
+/* The path without empty and "." components, from "/": ".." stays, for it depends on links. */
+char *path_tidy(struct arena *a, const char *path);
+
 /* The path itself if absolute, else below dir. */
 char *path_join(struct arena *a, const char *dir, const char *path);
 

@@ -173,6 +173,19 @@ static int mount_check(const struct mount_plan *p, struct error *e)
 	return 0;
 }
 
+struct strings plan_paths(const struct strings *paths, struct arena *a)
+{
+	struct strings plain = {.v = arena_array(a, 2 * paths->n + 1, char *)};
+	size_t i;
+
+	for (i = 0; i < paths->n; i++)
+		plain.v[plain.n++] = path_tidy(a, paths->v[i]);
+	for (i = 0; i < paths->n; i++)
+		if (strstr(paths->v[i], "/.."))
+			plain.v[plain.n++] = path_clean(a, paths->v[i]);
+	return plain;
+}
+
 int plan_mount(const struct oci_mount *m, size_t index, const char *bundle, struct arena *a,
 	       struct mount_plan *ret, struct strings *notes, struct error *e)
 {

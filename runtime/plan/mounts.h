@@ -44,6 +44,11 @@ struct mount_plan {
  * labels of the policy. */
 void plan_mount_label(struct mount_plan *m, const char *label, struct arena *a);
 
+/* Absolute paths without the "/" and "/." that would make directories of files at their end. For one
+ * with ".." there is a second that means what the text says without looking: "/file/../other" is not
+ * there for the kernel. These are the last. */
+struct strings plan_paths(const struct strings *paths, struct arena *a);
+
 /* bundle is absolute. Notes are sentences for the log. */
 int plan_mount(const struct oci_mount *m, size_t index, const char *bundle, struct arena *a,
 	       struct mount_plan *ret, struct strings *notes, struct error *e);

@@ -238,6 +238,8 @@ int plan_make(const struct oci_config *c, const char *id, const char *bundle,
 	plan_propagation(c, &p);
 	if (plan_mounts(c, a, &p, e) < 0)
 		return -1;
+	p.masked_paths = plan_paths(&c->linux_.masked_paths, a);
+	p.readonly_paths = plan_paths(&c->linux_.readonly_paths, a);
 	plan_devices(c, a, &p);
 	if (plan_netdevs(c, a, &p, e) < 0 ||
 	    plan_rdt(&c->linux_.intel_rdt, id, facts->resctrl, a, &p.rdt, e) < 0)

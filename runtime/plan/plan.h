@@ -79,6 +79,8 @@ struct plan {
 	bool keep_host_propagation;	 /* mounts of the host and ours may see each other */
 	size_t n_mounts;
 	struct mount_plan *mounts;
+	struct strings masked_paths;   /* plain, see plan_paths() */
+	struct strings readonly_paths;
 	size_t n_devices;
 	struct device_plan *devices;
 	size_t n_netdevs;

@@ -182,7 +182,7 @@ int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, st
 	if (p->new_root && mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) < 0)
 		return err_sys(e, "detach the mount namespace from the host's");
 	/* Below the root, where it goes away with the host's tree. */
-	if (p->config->linux_.masked_paths.n &&
+	if (p->masked_paths.n &&
 	    mask_prepare(ret, p->new_root ? s->root_at_fd : -1, e) < 0)
 		return -1;
 	if (rootfs_attach(p, s, e) < 0)
@@ -235,12 +235,10 @@ int rootfs_enter(const struct plan *p, struct rootfs *r, struct error *e)
 
 int rootfs_finish(const struct plan *p, struct rootfs *r, struct error *e)
 {
-	const struct oci_linux *l = &p->config->linux_;
-
 	if (r->dev_dfd >= 0 && sys_set_attr(r->dev_dfd, false, MOUNT_ATTR_RDONLY, 0, 0) < 0)
 		return err_sys(e, "mounts: make /dev read-only");
-	if (mask_readonly_paths(r, &l->readonly_paths, e) < 0 ||
-	    mask_paths(r, &l->masked_paths, e) < 0)
+	if (mask_readonly_paths(r, &p->readonly_paths, e) < 0 ||
+	    mask_paths(r, &p->masked_paths, e) < 0)
 		return -1;
 	if (p->config->root.readonly && sys_set_attr(r->dfd, false, MOUNT_ATTR_RDONLY, 0, 0) < 0)
 		return err_sys(e, "root.readonly");
