@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "cgroup/cgroup.h"
+#include "sys/mountinfo.h"
 #include "sys/statmount.h"
 
 #define USUAL_MOUNT "/sys/fs/cgroup"
@@ -68,23 +69,6 @@ static char *word_take(char **rest)
 	return s;
 }
 
-/* mountinfo writes space, tab, newline and backslash as \ooo. */
-static void octal_decode(char *s)
-{
-	char *to = s;
-
-	for (; *s; s++) {
-		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
-		    s[3] >= '0' && s[3] <= '7') {
-			*to++ = (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 + (s[3] - '0'));
-			s += 3;
-		} else {
-			*to++ = *s;
-		}
-	}
-	*to = '\0';
-}
-
 static void mount_line_read(char *line, struct arena *a, struct mount_lines *ret)
 {
 	char *tail = strstr(line, " - cgroup");
@@ -106,8 +90,8 @@ static void mount_line_read(char *line, struct arena *a, struct mount_lines *ret
 	word_take(&line);
 	m.root = word_take(&line);
 	m.mount = word_take(&line);
-	octal_decode(m.root);
-	octal_decode(m.mount);
+	mountinfo_decode(m.root);
+	mountinfo_decode(m.mount);
 	ret->v = arena_grow(a, ret->v, &ret->cap, ret->n + 1, sizeof(*ret->v));
 	ret->v[ret->n++] = m;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "rootfs/attach.h"
 #include "rootfs/resolve.h"
 #include "sys/sys.h"
 #include "sys/unix.h"
@@ -69,7 +70,7 @@ int console_open(int dfd, const char *ptmx, const struct oci_console_size *size,
 	return 0;
 }
 
-int console_bind(int root_dfd, const struct console *c, struct error *e)
+int console_bind(const struct rootfs *r, const struct console *c, struct error *e)
 {
 	auto_in_root struct in_root target = IN_ROOT_NONE;
 	autoclose int tree_fd = open_tree(c->slave_fd, "",
@@ -77,10 +78,10 @@ int console_bind(int root_dfd, const struct console *c, struct error *e)
 
 	if (tree_fd < 0)
 		return err_sys(e, "process.terminal: clone the terminal's mount");
-	if (resolve_make(root_dfd, "/dev/console", false, &target, e) < 0)
+	if (resolve_make(r->dfd, "/dev/console", false, &target, e) < 0)
 		return err_wrap(e, "process.terminal");
-	if (sys_attach(tree_fd, target.fd) < 0)
-		return err_sys(e, "process.terminal: bind /dev/console");
+	if (attach_tree(r->peers, tree_fd, target, e) < 0)
+		return err_wrap(e, "process.terminal: bind /dev/console");
 	return 0;
 }
 

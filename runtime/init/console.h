@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "oci/config.h"
+#include "rootfs/rootfs.h"
 
 struct console {
 	int slave_fd; /* -1: no terminal, or console_use() has been called */
@@ -22,7 +23,7 @@ int console_open(int dfd, const char *ptmx, const struct oci_console_size *size,
 		 struct console *ret, struct error *e);
 
 /* Binds it to /dev/console. */
-int console_bind(int root_dfd, const struct console *c, struct error *e);
+int console_bind(const struct rootfs *r, const struct console *c, struct error *e);
 
 /* Makes it standard input, output and error. */
 int console_use(struct console *c, struct error *e);

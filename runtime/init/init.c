@@ -136,7 +136,7 @@ static int init_open_console(struct init *in, struct error *e)
 			 e) < 0)
 		return -1;
 	fd_close(&in->console_fd);
-	return console_bind(in->root.dfd, &in->console, e);
+	return console_bind(&in->root, &in->console, e);
 }
 
 static int init_wait_for_parent(struct init *in, struct error *e)

@@ -11,7 +11,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
-#include "rootfs/mount.h"
+#include "rootfs/attach.h"
 #include "sys/sys.h"
 
 static uint64_t cgroup_view_attrs(const struct plan *p, const struct mount_plan *m)
@@ -21,12 +21,12 @@ static uint64_t cgroup_view_attrs(const struct plan *p, const struct mount_plan 
 		       m->set | MOUNT_ATTR_RDONLY;
 }
 
-static int cgroup_view_one(int tree_fd, uint64_t attrs, struct in_root target,
+static int cgroup_view_one(bool peers, int tree_fd, uint64_t attrs, struct in_root target,
 			   const struct mount_plan *m, struct error *e)
 {
 	if (sys_set_attr(tree_fd, true, attrs & ~(uint64_t)MOUNT_ATTR__ATIME, 0, 0) < 0)
 		return err_sys(e, "%s: set attributes of the cgroup mount", m->field);
-	return mount_attach(tree_fd, target, m->field, e);
+	return attach_tree(peers, tree_fd, target, e) < 0 ? err_wrap(e, "%s", m->field) : 0;
 }
 
 /* "cpu" → "cpu,cpuacct", for the halves of hierarchies mounted together. */
@@ -82,8 +82,10 @@ static int cgroup_view_tree(const struct plan *p, const struct mount_plan *m, st
 	autoclose int top_fd = cgroup_view_top(p, m, e);
 	size_t i;
 
-	if (top_fd < 0 || mount_attach(top_fd, target, m->field, e) < 0)
+	if (top_fd < 0)
 		return -1;
+	if (attach_tree(s->peers, top_fd, target, e) < 0)
+		return err_wrap(e, "%s", m->field);
 	for (i = 0; i < p->cgroup.dirs.n; i++) {
 		auto_in_root struct in_root dir = IN_ROOT_NONE;
 
@@ -91,7 +93,7 @@ static int cgroup_view_tree(const struct plan *p, const struct mount_plan *m, st
 				O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (dir.fd < 0)
 			return err_sys(e, "%s: open %s", m->field, cgroup_view_name(p, i));
-		if (cgroup_view_one(s->cgroups[i], cgroup_view_attrs(p, m), dir, m, e) < 0)
+		if (cgroup_view_one(s->peers, s->cgroups[i], cgroup_view_attrs(p, m), dir, m, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -120,6 +122,6 @@ int cgroup_view_mount(const struct plan *p, const struct mount_plan *m, struct s
 	if (only == SIZE_MAX && str_eq(m->type, "cgroup2"))
 		return err_set(e, ERR_HOST, "%s.type: this host has no unified cgroup tree", m->field);
 	if (only != SIZE_MAX)
-		return cgroup_view_one(s->cgroups[only], cgroup_view_attrs(p, m), target, m, e);
+		return cgroup_view_one(s->peers, s->cgroups[only], cgroup_view_attrs(p, m), target, m, e);
 	return cgroup_view_tree(p, m, s, target, e);
 }

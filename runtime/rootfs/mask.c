@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "rootfs/attach.h"
 #include "rootfs/devices.h"
 #include "rootfs/resolve.h"
 #include "sys/sys.h"
@@ -22,20 +23,18 @@ struct cover {
 	bool attached;
 };
 
-static int mask_cover(struct cover *c, struct in_root target)
+static int mask_cover(bool peers, struct cover *c, struct in_root target, struct error *e)
 {
 	autoclose int clone_fd = -1;
 
 	if (!c->attached) {
-		if (sys_attach(c->fd, target.fd) < 0)
-			return -1;
 		c->attached = true;
-		return 0;
+		return attach_tree(peers, c->fd, target, e);
 	}
 	clone_fd = open_tree(c->fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
 	if (clone_fd < 0)
-		return -1;
-	return sys_attach(clone_fd, target.fd);
+		return err_sys(e, "clone");
+	return attach_tree(peers, clone_fd, target, e);
 }
 
 /* A part of a tmpfs of ours as a tree of its own, for nobody to change. */
@@ -120,8 +119,8 @@ int mask_paths(const struct rootfs *r, const struct strings *paths, struct error
 				return -1;
 			continue;
 		}
-		if (mask_cover(S_ISDIR(st.st_mode) ? &empty : &null, target) < 0)
-			return err_sys(e, "%s[%zu]: mask %s", field, i, paths->v[i]);
+		if (mask_cover(r->peers, S_ISDIR(st.st_mode) ? &empty : &null, target, e) < 0)
+			return err_wrap(e, "%s[%zu]: mask %s", field, i, paths->v[i]);
 	}
 	return 0;
 }
@@ -143,9 +142,10 @@ int mask_readonly_paths(const struct rootfs *r, const struct strings *paths, str
 			continue;
 		fd = open_tree(target.fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH |
 						      AT_RECURSIVE);
-		if (fd < 0 || sys_set_attr(fd, true, MOUNT_ATTR_RDONLY, 0, 0) < 0 ||
-		    sys_attach(fd, target.fd) < 0)
+		if (fd < 0 || sys_set_attr(fd, true, MOUNT_ATTR_RDONLY, 0, 0) < 0)
 			return err_sys(e, "%s[%zu]: make %s read-only", field, i, paths->v[i]);
+		if (attach_tree(r->peers, fd, target, e) < 0)
+			return err_wrap(e, "%s[%zu]: make %s read-only", field, i, paths->v[i]);
 	}
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "rootfs/attach.h"
 #include "rootfs/procfs.h"
 #include "sys/sys.h"
 
@@ -233,14 +234,17 @@ static int mount_make_in_scratch(const struct mount_plan *m, int scratch_dfd, st
  * what it has mounted, and looking it up again by name would be a race with whoever shares the
  * image. So it is done in a tmpfs of our own that stands at the target for that moment.
  */
-static int mount_make_fs_old(const struct mount_plan *m, struct in_root target, struct error *e)
+static int mount_make_fs_old(const struct mount_plan *m, const struct sources *s,
+			     struct in_root target, struct error *e)
 {
 	autoclose int scratch_dfd = sys_mount_new("tmpfs", "mode", "700", 0);
 	char path[64];
 	int fd;
 
-	if (scratch_dfd < 0 || sys_attach(scratch_dfd, target.fd) < 0)
+	if (scratch_dfd < 0)
 		return err_sys(e, "%s: prepare %s", m->field, m->destination);
+	if (attach_tree(s->peers, scratch_dfd, target, e) < 0)
+		return err_wrap(e, "%s", m->field);
 	fd = mount_make_in_scratch(m, scratch_dfd, e);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", scratch_dfd);
 	if (umount2(path, MNT_DETACH) < 0 && fd >= 0) {
@@ -294,7 +298,7 @@ static int mount_make_fs_new(const struct mount_plan *m, const struct sources *s
 int mount_make_fs(const struct mount_plan *m, const struct sources *s, struct in_root target,
 		  struct error *e)
 {
-	return mount_needs_old_call(m) ? mount_make_fs_old(m, target, e) :
+	return mount_needs_old_call(m) ? mount_make_fs_old(m, s, target, e) :
 					 mount_make_fs_new(m, s, target, e);
 }
 
@@ -313,11 +317,4 @@ int mount_change(const struct mount_plan *m, struct in_root target, struct error
 	if (mount_set_attributes(target.fd, m, e) < 0)
 		return -1;
 	return mount_set_propagation(target.fd, m, e);
-}
-
-int mount_attach(int tree_fd, struct in_root target, const char *field, struct error *e)
-{
-	if (sys_attach(tree_fd, target.fd) < 0)
-		return err_sys(e, "%s: attach", field);
-	return 0;
 }

@@ -29,6 +29,3 @@ int mount_make_fs(const struct mount_plan *m, const struct sources *s, struct in
 
 /* Attributes, propagation and identity of what is mounted at target already. */
 int mount_change(const struct mount_plan *m, struct in_root target, struct error *e);
-
-/* Puts a detached tree there. */
-int mount_attach(int tree_fd, struct in_root target, const char *field, struct error *e);

@@ -8,6 +8,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "rootfs/attach.h"
 #include "rootfs/cgroup_view.h"
 #include "rootfs/copyup.h"
 #include "rootfs/devices.h"
@@ -66,8 +67,8 @@ static int rootfs_attach_mount(struct rootfs *r, const struct mount_plan *m, int
 {
 	int *keep = rootfs_place_to_keep(r, m);
 
-	if (mount_attach(*tree_fd, target, m->field, e) < 0)
-		return -1;
+	if (attach_tree(r->peers, *tree_fd, target, e) < 0)
+		return err_wrap(e, "%s", m->field);
 	if (keep) {
 		fd_close(keep);
 		*keep = fd_steal(tree_fd);
@@ -178,6 +179,7 @@ static int rootfs_attach(const struct plan *p, const struct sources *s, struct e
 int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, struct error *e)
 {
 	*ret = ROOTFS_NONE;
+	ret->peers = s->peers;
 	/* Nothing that follows may reach the host's mount tables, and its unmounts reach ours. */
 	if (p->new_root && mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) < 0)
 		return err_sys(e, "detach the mount namespace from the host's");

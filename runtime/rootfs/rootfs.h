@@ -10,7 +10,8 @@
 #include "rootfs/sources.h"
 
 struct rootfs {
-	int dfd;     /* the root, attached; O_PATH */
+	int dfd;    /* the root, attached; O_PATH */
+	bool peers; /* mounts in it may be the host's peers (rootfs/attach.h) */
 	/* What masks files and directories, detached and read-only (rootfs/mask.h); -1: none needed. */
 	int null_fd;
 	int empty_dfd;

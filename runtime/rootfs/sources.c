@@ -13,6 +13,7 @@ struct sources sources_none(const struct plan *p, struct arena *a)
 		.root_fd = -1,
 		.root_at_fd = -1,
 		.pid_ns_fd = -1,
+		.peers = p->keep_host_propagation,
 		.mounts = arena_array(a, p->n_mounts + 1, int),
 		.cloned = arena_array(a, p->n_mounts + 1, bool),
 		.cgroups = arena_array(a, p->cgroup.dirs.n + 1, int),

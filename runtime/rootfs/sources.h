@@ -21,6 +21,7 @@ struct sources {
 	bool *cloned;	/* it is a clone already, and not the source itself */
 	int pid_ns_fd;	/* what procfs is to show; -1: the pid namespace of this process */
 	bool pid_ns_entered; /* by its children already, and it can't be entered again */
+	bool peers;	/* mounts may be the host's peers (rootfs/attach.h) */
 	int *cgroups;	/* one a cgroup directory of the plan, when a mount shows them */
 };
 
