@@ -62,7 +62,7 @@ int init_write_oom_score(struct init *in, struct error *e)
 
 	if (!in->plan->config->process.set || !value->set)
 		return 0;
-	return identity_set_oom_score_adj(in->proc_dfd, value->v, e);
+	return identity_set_oom_score_adj(in->proc_dfd, 0, value->v, e);
 }
 
 int init_set_limits(struct init *in, struct error *e)

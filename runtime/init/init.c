@@ -70,11 +70,17 @@ static int init_open_sources(struct init *in, struct error *e)
 	return sources_open(in->plan, &in->sources, e);
 }
 
+bool init_is_given_oom_score(const struct plan *p)
+{
+	return p->config->process.set && p->config->process.oom_score_adj.set && p->by_machine_root &&
+	       (p->owns_userns || plan_join(p, OCI_NS_USER));
+}
+
 static int init_set_oom_score(struct init *in, struct error *e)
 {
 	const struct oci_process *process = &in->plan->config->process;
 
-	if (!process->set || !process->oom_score_adj.set)
+	if (!process->set || !process->oom_score_adj.set || init_is_given_oom_score(in->plan))
 		return 0;
 	in->proc_dfd = proc_open(e);
 	return in->proc_dfd < 0 ? -1 : init_write_oom_score(in, e);
@@ -318,9 +324,9 @@ static const struct step create_steps[] = {
 	{"cgroups", init_join_cgroups},
 	/* With the caller's ids, and before any mount is attached. */
 	{"sources", init_open_sources},
-	{"root-ids", init_become_root},
-	/* Of a hidden process it is root's file, which an ordinary user can't write. */
+	/* Of a process that is hidden or has changed its ids it is root's file, which others can't write. */
 	{"oom-score", init_set_oom_score},
+	{"root-ids", init_become_root},
 	{"hide", init_hide},
 	{"names", init_set_names},
 	{"loopback", init_raise_loopback},

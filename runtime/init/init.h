@@ -53,6 +53,9 @@ struct init {
 	struct strings env;
 };
 
+/* Root of the machine can set any score, but init in a user namespace can't: the parent does it. */
+bool init_is_given_oom_score(const struct plan *p);
+
 /* A filter under which nothing could be executed is an error. */
 int init_check_filter(const struct init *in, struct error *e);
 

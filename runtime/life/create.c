@@ -26,6 +26,7 @@
 #include "ns/spawn.h"
 #include "ns/userns.h"
 #include "rootfs/mount.h"
+#include "security/identity.h"
 #include "sys/msg.h"
 #include "sys/patience.h"
 #include "sys/proc.h"
@@ -184,6 +185,18 @@ static int create_wait_briefly(int sock, struct error *e)
 	return 0;
 }
 
+static int create_set_oom_score(const struct plan *p, pid_t pid, struct error *e)
+{
+	autoclose int proc_dfd = -1;
+
+	if (!init_is_given_oom_score(p))
+		return 0;
+	proc_dfd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (proc_dfd < 0)
+		return err_sys(e, "open /proc");
+	return identity_set_oom_score_adj(proc_dfd, pid, p->config->process.oom_score_adj.v, e);
+}
+
 /* The parent's side of the stages. */
 static int create_attend(const struct plan *p, const struct create_options *o, struct init *in,
 			 int sock, struct created *c, struct netdevs *netdevs, struct arena *a,
@@ -192,6 +205,8 @@ static int create_attend(const struct plan *p, const struct create_options *o, s
 	struct error rest;
 	int kind, got;
 
+	if (create_set_oom_score(p, c->pid, e) < 0)
+		return -1;
 	if (in->parent_acts) {
 		/* Interfaces first: hooks may want to set them up further. */
 		if (msg_wait(sock, e) < 0 || stage_await(sock, STAGE_MOUNTED, e) < 0 ||

@@ -121,12 +121,14 @@ int identity_set_personality(const struct personality_plan *p, struct error *e)
 	return 0;
 }
 
-int identity_set_oom_score_adj(int proc_dfd, int32_t value, struct error *e)
+int identity_set_oom_score_adj(int proc_dfd, pid_t pid, int32_t value, struct error *e)
 {
-	char text[16];
+	char text[16], path[64] = "self/oom_score_adj";
 
 	snprintf(text, sizeof(text), "%d", value);
-	if (proc_write(proc_dfd, "self/oom_score_adj", text) < 0)
+	if (pid)
+		snprintf(path, sizeof(path), "%d/oom_score_adj", pid);
+	if (proc_write(proc_dfd, path, text) < 0)
 		return err_sys(e, "process.oomScoreAdj: set %d", value);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "oci/config.h"
@@ -41,8 +42,8 @@ int identity_set_rlimits(const struct rlimit_plans *limits, struct error *e);
 /* The config's, or the plain one: never the caller's. */
 int identity_set_personality(const struct personality_plan *p, struct error *e);
 
-/* proc_dfd: a procfs from proc_open() that shows this process. */
-int identity_set_oom_score_adj(int proc_dfd, int32_t value, struct error *e);
+/* Of this process (0) or a child. proc_dfd: a procfs that shows it. */
+int identity_set_oom_score_adj(int proc_dfd, pid_t pid, int32_t value, struct error *e);
 
 /* Every disposition to default and nothing blocked. Handlers must not be needed any more. */
 int identity_reset_signals(struct error *e);

@@ -44,6 +44,33 @@ a_lower_oom_score_adj_is_set_or_refused() {
 	nothing_is_left
 }
 
+# What docker with userns-remap and pods with user namespaces ask for.
+oom_score_adj_is_set_in_a_user_namespace() {
+	local user='ns("user") | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] | .linux.gidMappings = .linux.uidMappings'
+	[ -z "${SBX_UID:-}" ] || user=.
+	run_in_box 'cat /proc/1/oom_score_adj; true' '.process.oomScoreAdj = 500' "$user"
+	rc_is 0
+	is "$out" 500
+	run_in_box 'cat /proc/1/oom_score_adj; true' '.process.oomScoreAdj = 0' "$user" '.process.user = {uid: 1000, gid: 1000}'
+	is "$out" 0
+	run_in_box 'cat /proc/1/oom_score_adj; true' '.process.oomScoreAdj = -998' "$user"
+	if has_capability 24; then
+		is "$out" -998
+	else
+		like "$err" oomScoreAdj
+	fi
+	nothing_is_left
+}
+
+oom_score_adj_is_set_by_exec_in_a_user_namespace() {
+	local user='ns("user") | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] | .linux.gidMappings = .linux.uidMappings'
+	[ -z "${SBX_UID:-}" ] || user=.
+	bundle 'args(["/bin/sleep", "1000"])' "$user" '.process.oomScoreAdj = 300'
+	sbx run -d -b "$B" "$ID"
+	run sbx exec "$ID" cat /proc/self/oom_score_adj
+	is "$out" 300
+}
+
 oom_score_adj_is_left_alone_when_absent() {
 	bundle 'sh("cat /proc/1/oom_score_adj; true")'
 	run choom -n 77 -- "$SBXRUN" --root "$T/state" run -b "$B" "$ID"

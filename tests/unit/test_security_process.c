@@ -370,10 +370,10 @@ static int set_oom_score(void)
 	char text[16];
 
 	NEED(proc_dfd >= 0);
-	NEED(identity_set_oom_score_adj(proc_dfd, 765, &err) == 0);
+	NEED(identity_set_oom_score_adj(proc_dfd, 0, 765, &err) == 0);
 	NEED(fd_read_at(AT_FDCWD, "/proc/self/oom_score_adj", text, sizeof(text)) > 0);
 	NEED(str_eq(text, "765"));
-	NEED(identity_set_oom_score_adj(proc_dfd, 1001, &err) < 0);
+	NEED(identity_set_oom_score_adj(proc_dfd, 0, 1001, &err) < 0);
 	NEED(str_eq(err.text, "process.oomScoreAdj: set 1001: invalid argument"));
 	return 0;
 }
