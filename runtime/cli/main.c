@@ -198,6 +198,17 @@ static int main_open_log(const struct cli *c, bool answers, struct error *e)
 	return log_open(&o, e);
 }
 
+/* Engines read the reason there: also of a command line that was understood only so far. */
+static void main_log_failure(const struct cli *c, bool log_is_open, const struct error *why)
+{
+	const struct log_options o = {.file = c->log, .json = c->log_format && str_eq(c->log_format, "json")};
+	struct error also;
+
+	if (!log_is_open && c->log && log_open(&o, &also) < 0)
+		log_failure(&also);
+	log_failure(why);
+}
+
 static int main_run(struct cli *c, const struct cli_command *command, struct error *e)
 {
 	int result;
@@ -259,6 +270,7 @@ int main(int argc, char **argv)
 	struct arena arena = {0};
 	struct error e = {0};
 	struct cli c = {.arena = &arena};
+	bool log_is_open = false;
 
 	arena_out_of_memory = main_out_of_memory;
 	main_tidy_caller();
@@ -275,6 +287,7 @@ int main(int argc, char **argv)
 	if (main_tidy_fds(&c, &e) < 0 || main_check_globals(&c, &e) < 0 ||
 	    main_open_log(&c, command->answers, &e) < 0)
 		goto fail;
+	log_is_open = true;
 	if (command->stateless)
 		c.root = NULL;
 	else if ((!c.root || !*c.root) && !(c.root = store_default_root(&arena, &e)))
@@ -284,6 +297,6 @@ int main(int argc, char **argv)
 	log_flush();
 	return c.status;
 fail:
-	log_failure(&e);
+	main_log_failure(&c, log_is_open, &e);
 	return c.failure ? c.failure : 1;
 }

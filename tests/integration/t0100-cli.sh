@@ -241,4 +241,21 @@ the_state_directory_is_below_run_by_default() {
 	is "$out" "/run/sbxrun/$ID"
 }
 
+# docker shows what it finds there, and "unable to retrieve OCI runtime error" where it finds nothing.
+errors_of_usage_are_in_the_log_too() {
+	local words
+	for words in 'create --nonsense x' 'nonsense' 'create' 'kill x NOSUCHSIGNAL' 'create --preserve-fds 9999 x' 'delete --force' 'restore -b . x'; do
+		rm -f log
+		# shellcheck disable=SC2086
+		run sbx --log "$T/log" --log-format json $words
+		isnt "$rc" 0
+		is "$(jq -r .level log)" error "$words"
+		is "$err" "sbxrun: $(jq -r .msg log)"
+	done
+	rm -f log
+	run sbx --log "$T/log" --log-level nonsense state x
+	isnt "$rc" 0
+	file_has log 'nonsense'
+}
+
 run_tests
