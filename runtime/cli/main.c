@@ -198,6 +198,32 @@ static int main_open_log(const struct cli *c, bool answers, struct error *e)
 	return log_open(&o, e);
 }
 
+/* A shell names what `<(…)` prints by a descriptor: it must outlive our own start from a protected copy. */
+static void main_keep_named(const char *file, bool keep)
+{
+	const char *name = file ? str_after(file, "/dev/fd/") : NULL;
+	uint32_t fd;
+
+	if (file && !name)
+		name = str_after(file, "/proc/self/fd/");
+	if (name && str_to_u32(name, &fd) && fd > STDERR_FILENO && fd < INT32_MAX)
+		fcntl((int)fd, F_SETFD, keep ? 0 : FD_CLOEXEC);
+}
+
+static int main_protect(const struct cli *c, struct error *e)
+{
+	const char *const files[] = {c->config, c->process};
+	size_t i;
+	int result;
+
+	for (i = 0; i < ARRAY_SIZE(files); i++)
+		main_keep_named(files[i], true);
+	result = self_protect(c->argv, e);
+	for (i = 0; i < ARRAY_SIZE(files); i++)
+		main_keep_named(files[i], false);
+	return result;
+}
+
 /* Engines read the reason there: also of a command line that was understood only so far. */
 static void main_log_failure(const struct cli *c, bool log_is_open, const struct error *why)
 {
@@ -217,7 +243,7 @@ static int main_run(struct cli *c, const struct cli_command *command, struct err
 		return err_set(e, ERR_USAGE, "usage: sbxrun %s%s%s%s", command->name,
 			       command->n_options ? " [OPTION…]" : "",
 			       *command->synopsis ? " " : "", command->synopsis);
-	if (command->enters && self_protect(c->argv, e) < 0)
+	if (command->enters && main_protect(c, e) < 0)
 		return -1;
 	prctl(PR_SET_NAME, "sbxrun");
 	if (c->timing && timing_start(e) < 0)

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -116,15 +118,55 @@ static const char *program_home(uint32_t uid, struct arena *a)
 	return "/";
 }
 
+struct variable {
+	const char *text;
+	size_t name_len;
+	size_t at; /* in the list */
+};
+
+/* By name; of one name the last one first. */
+static int variable_compare(const void *one, const void *other)
+{
+	const struct variable *a = one, *b = other;
+	size_t len = a->name_len < b->name_len ? a->name_len : b->name_len;
+	int order = memcmp(a->text, b->text, len);
+
+	if (order)
+		return order;
+	if (a->name_len != b->name_len)
+		return a->name_len < b->name_len ? -1 : 1;
+	return a->at > b->at ? -1 : 1;
+}
+
+/* Which of them the program gets: of several with one name the last, as with other runtimes, for C libraries
+ * take the first and shells the last. An empty HOME is none. */
+static bool *program_env_choose(const struct strings *env, struct arena *a)
+{
+	struct variable *v = arena_array(a, env->n + 1, struct variable);
+	bool *chosen = arena_array(a, env->n + 1, bool);
+	size_t i;
+
+	for (i = 0; i < env->n; i++)
+		v[i] = (struct variable){env->v[i], strcspn(env->v[i], "="), i};
+	qsort(v, env->n, sizeof(*v), variable_compare);
+	for (i = 0; i < env->n; i++)
+		chosen[v[i].at] = (i == 0 || v[i].name_len != v[i - 1].name_len ||
+				   memcmp(v[i].text, v[i - 1].text, v[i].name_len) != 0) &&
+				  !str_eq(v[i].text, "HOME=");
+	return chosen;
+}
+
 struct strings program_env(const struct oci_process *p, struct arena *a)
 {
 	/* With room for what program_env_add_sockets() adds. */
 	struct strings env = {.v = arena_array(a, p->env.n + 4, char *)};
+	const bool *chosen = program_env_choose(&p->env, a);
 	size_t i;
 
 	for (i = 0; i < p->env.n; i++)
-		env.v[env.n++] = p->env.v[i];
-	if (!program_env_get(&p->env, "HOME"))
+		if (chosen[i])
+			env.v[env.n++] = p->env.v[i];
+	if (!program_env_get(&env, "HOME"))
 		env.v[env.n++] = arena_printf(a, "HOME=%s", program_home(p->user.uid, a));
 	return env;
 }

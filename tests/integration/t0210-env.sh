@@ -133,4 +133,11 @@ a_passwd_that_only_root_may_read_is_no_hindrance() {
 	like "$HOME_INSIDE" '^/(mine)?$'
 }
 
+of_one_name_the_last_counts_and_an_empty_home_is_none() {
+	run_in_box 'env | grep -E "^(A|AB|B|HOME)="' '.process.env = ["PATH=/bin", "A=1", "AB=2", "HOME=", "A=3", "B=", "A=4"]'
+	is "$(sort <<<"$out")" $'A=4\nAB=2\nB=\nHOME=/'
+	run_in_box 'env | grep -E "^HOME="' '.process.env = ["PATH=/bin", "HOME=", "HOME=/first", "HOME=/last"]'
+	is "$out" HOME=/last
+}
+
 run_tests

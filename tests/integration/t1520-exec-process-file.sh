@@ -135,6 +135,13 @@ the_files_name_may_be_relative_and_a_pipe() {
 	is "$out" from-a-file
 	run sbx exec -p /dev/stdin "$ID" < <(cat ../process)
 	is "$out" from-a-file
+	run sbx exec -p <(cat ../process) "$ID"
+	is "$out" from-a-file
+	_process 'ls /proc/self/fd'
+	exec 3<process
+	run sbx exec -p /proc/self/fd/3 "$ID"
+	exec 3<&-
+	is "$out" $'0\n1\n2\n3' 'the program has none of it; ls has the directory'
 }
 
 run_tests
