@@ -36,6 +36,9 @@
 #define O(s, k, f, inner, ...)                                                                     \
 	{.key = (k), .type = JSON_OBJECT, .offset = FIELD(s, f, struct inner),                     \
 	 .table = &inner##_table, .flags = 0 __VA_ARGS__}
+/* A list of plain values: struct, key, type, field, the most that are taken, flags. */
+#define L(s, k, t, f, most, ...)                                                                   \
+	{.key = (k), .type = JSON_##t, .offset = FIELD(s, f, C_##t), .max = (most), .flags = 0 __VA_ARGS__}
 /* A list or map of objects, with the most that are taken. */
 #define N(s, k, t, f, inner, most, ...)                                                            \
 	{.key = (k), .type = JSON_##t, .offset = offsetof(struct s, f) +                           \

@@ -13,8 +13,39 @@
 #include "oci/oci.h"
 #include "oci/words.h"
 
-/* The kernel's own bound on extents of a user namespace's map. */
-enum { MAX_ID_MAPS = 340 };
+/*
+ * The most that a list may have. No engine comes near; tests/unit/test_config_caps.c fills each of them.
+ * What is done with a list may cost its length times a logarithm, and its square only where that is small.
+ */
+enum {
+	MAX_ID_MAPS = 340,  /* the kernel's own bound for a user namespace's map */
+	MAX_GIDS = 65536,   /* the kernel's own bound (NGROUPS_MAX) */
+	MAX_CAPS = 64,	    /* the kernel's sets have no more bits */
+	MAX_RLIMITS = 16,   /* all there are, each once; likewise: */
+	MAX_NAMESPACES = 8,
+	MAX_CLOCKS = 2,
+	MAX_FLAGS = 16,
+	MAX_ARCHS = 64,
+	MAX_ARGS = 65536,   /* the kernel bounds the bytes: 6 MB */
+	MAX_ENV = 32768,
+	MAX_MOUNTS = 4096,
+	MAX_OPTIONS = 256,  /* of one mount; the layers of an overlay are one option */
+	MAX_DEVICES = 4096, /* privileged containers get all of the host's */
+	MAX_DEVICE_RULES = 1024,
+	MAX_BLOCK_DEVICES = 1024,
+	MAX_HUGE_PAGES = 64,
+	MAX_INTERFACES = 1024,
+	MAX_RDMA = 256,
+	MAX_SETTINGS = 1024,
+	MAX_SCHEMATA = 256,
+	MAX_RULES = 4096,   /* of seccomp, for which the kernel takes 4096 instructions */
+	MAX_CALLS = 4096,
+	MAX_CONDITIONS = 64,
+	MAX_PATHS = 16384,  /* docker masks one for each processor */
+	MAX_ANNOTATIONS = 8192,
+	MAX_HOOKS = 256,
+	MAX_HOOK_WORDS = 65536, /* as records of older versions may have */
+};
 
 /* clang-format off */
 static const struct json_row oci_root_rows[] = {
@@ -34,7 +65,7 @@ static const struct json_row oci_mount_rows[] = {
 	F(oci_mount, "destination", STR, destination, REQUIRED),
 	F(oci_mount, "type", STR, type),
 	F(oci_mount, "source", STR, source),
-	F(oci_mount, "options", STRINGS, options, OMIT),
+	L(oci_mount, "options", STRINGS, options, MAX_OPTIONS, OMIT),
 	N(oci_mount, "uidMappings", LIST, uid_mappings, oci_id_map, MAX_ID_MAPS, OMIT),
 	N(oci_mount, "gidMappings", LIST, gid_mappings, oci_id_map, MAX_ID_MAPS, OMIT),
 };
@@ -50,16 +81,16 @@ static const struct json_row oci_user_rows[] = {
 	F(oci_user, "uid", U32, uid),
 	F(oci_user, "gid", U32, gid),
 	F(oci_user, "umask", OPT_U32, umask),
-	F(oci_user, "additionalGids", IDS, additional_gids, OMIT),
+	L(oci_user, "additionalGids", IDS, additional_gids, MAX_GIDS, OMIT),
 };
 TABLE(oci_user);
 
 static const struct json_row oci_capabilities_rows[] = {
-	F(oci_capabilities, "bounding", STRINGS, bounding, OMIT),
-	F(oci_capabilities, "effective", STRINGS, effective, OMIT),
-	F(oci_capabilities, "inheritable", STRINGS, inheritable, OMIT),
-	F(oci_capabilities, "permitted", STRINGS, permitted, OMIT),
-	F(oci_capabilities, "ambient", STRINGS, ambient, OMIT),
+	L(oci_capabilities, "bounding", STRINGS, bounding, MAX_CAPS, OMIT),
+	L(oci_capabilities, "effective", STRINGS, effective, MAX_CAPS, OMIT),
+	L(oci_capabilities, "inheritable", STRINGS, inheritable, MAX_CAPS, OMIT),
+	L(oci_capabilities, "permitted", STRINGS, permitted, MAX_CAPS, OMIT),
+	L(oci_capabilities, "ambient", STRINGS, ambient, MAX_CAPS, OMIT),
 };
 TABLE(oci_capabilities);
 
@@ -74,7 +105,7 @@ static const struct json_row oci_scheduler_rows[] = {
 	F(oci_scheduler, "policy", STR, policy, REQUIRED),
 	F(oci_scheduler, "nice", I32, nice, OMIT),
 	F(oci_scheduler, "priority", I32, priority, OMIT),
-	F(oci_scheduler, "flags", STRINGS, flags, OMIT),
+	L(oci_scheduler, "flags", STRINGS, flags, MAX_FLAGS, OMIT),
 	F(oci_scheduler, "runtime", U64, runtime, OMIT),
 	F(oci_scheduler, "deadline", U64, deadline, OMIT),
 	F(oci_scheduler, "period", U64, period, OMIT),
@@ -97,11 +128,11 @@ static const struct json_row oci_process_rows[] = {
 	F(oci_process, "terminal", BOOL, terminal, OMIT),
 	O(oci_process, "consoleSize", console_size, oci_console_size, SETS),
 	O(oci_process, "user", user, oci_user),
-	F(oci_process, "args", STRINGS, args, OMIT),
-	F(oci_process, "env", STRINGS, env, OMIT),
+	L(oci_process, "args", STRINGS, args, MAX_ARGS, OMIT),
+	L(oci_process, "env", STRINGS, env, MAX_ENV, OMIT),
 	F(oci_process, "cwd", STR, cwd, REQUIRED),
 	O(oci_process, "capabilities", capabilities, oci_capabilities, SETS),
-	N(oci_process, "rlimits", LIST, rlimits, oci_rlimit, 64, OMIT),
+	N(oci_process, "rlimits", LIST, rlimits, oci_rlimit, MAX_RLIMITS, OMIT),
 	F(oci_process, "noNewPrivileges", BOOL, no_new_privileges, OMIT),
 	F(oci_process, "oomScoreAdj", OPT_I32, oom_score_adj),
 	F(oci_process, "apparmorProfile", STR, apparmor_profile),
@@ -114,13 +145,11 @@ const struct json_table oci_process_table = ROWS(oci_process);
 
 static const struct json_row oci_hook_rows[] = {
 	F(oci_hook, "path", STR, path, REQUIRED),
-	F(oci_hook, "args", STRINGS, args, OMIT),
-	F(oci_hook, "env", STRINGS, env, OMIT),
+	L(oci_hook, "args", STRINGS, args, MAX_HOOK_WORDS, OMIT),
+	L(oci_hook, "env", STRINGS, env, MAX_HOOK_WORDS, OMIT),
 	F(oci_hook, "timeout", OPT_I64, timeout),
 };
 TABLE(oci_hook);
-
-enum { MAX_HOOKS = 256 };
 
 static const struct json_row oci_hooks_rows[] = {
 	N(oci_hooks, "prestart", LIST, prestart, oci_hook, MAX_HOOKS, OMIT),
@@ -199,7 +228,6 @@ static const struct json_row oci_throttle_device_rows[] = {
 };
 TABLE(oci_throttle_device);
 
-enum { MAX_BLOCK_DEVICES = 4096 };
 #define THROTTLE(k, f) \
 	N(oci_block_io, k, LIST, f, oci_throttle_device, MAX_BLOCK_DEVICES, OMIT)
 
@@ -228,7 +256,7 @@ TABLE(oci_net_priority);
 
 static const struct json_row oci_net_resources_rows[] = {
 	F(oci_net_resources, "classID", OPT_U32, class_id),
-	N(oci_net_resources, "priorities", LIST, priorities, oci_net_priority, 4096, OMIT),
+	N(oci_net_resources, "priorities", LIST, priorities, oci_net_priority, MAX_INTERFACES, OMIT),
 };
 TABLE(oci_net_resources);
 
@@ -248,15 +276,15 @@ static const struct json_table oci_pids_table = {
 };
 
 static const struct json_row oci_resources_rows[] = {
-	N(oci_resources, "devices", LIST, devices, oci_device_rule, 4096, OMIT),
+	N(oci_resources, "devices", LIST, devices, oci_device_rule, MAX_DEVICE_RULES, OMIT),
 	O(oci_resources, "memory", memory, oci_memory, OMIT),
 	O(oci_resources, "cpu", cpu, oci_cpu, OMIT),
 	{.key = "pids", .type = JSON_OBJECT, .flags = JSON_FLAT | JSON_OMIT, .table = &oci_pids_table},
 	O(oci_resources, "blockIO", block_io, oci_block_io, OMIT),
-	N(oci_resources, "hugepageLimits", LIST, hugepage_limits, oci_hugepage_limit, 64, OMIT),
+	N(oci_resources, "hugepageLimits", LIST, hugepage_limits, oci_hugepage_limit, MAX_HUGE_PAGES, OMIT),
 	O(oci_resources, "network", network, oci_net_resources, OMIT),
-	N(oci_resources, "rdma", MAP, rdma, oci_rdma, 256, OMIT),
-	F(oci_resources, "unified", PAIRS, unified, OMIT),
+	N(oci_resources, "rdma", MAP, rdma, oci_rdma, MAX_RDMA, OMIT),
+	L(oci_resources, "unified", PAIRS, unified, MAX_SETTINGS, OMIT),
 };
 const struct json_table oci_resources_table = ROWS(oci_resources);
 
@@ -269,21 +297,21 @@ static const struct json_row oci_seccomp_arg_rows[] = {
 TABLE(oci_seccomp_arg);
 
 static const struct json_row oci_seccomp_rule_rows[] = {
-	F(oci_seccomp_rule, "names", STRINGS, names, REQUIRED),
+	L(oci_seccomp_rule, "names", STRINGS, names, MAX_CALLS, REQUIRED),
 	W(oci_seccomp_rule, "action", action, oci_seccomp_action, oci_seccomp_action_words, REQUIRED),
 	F(oci_seccomp_rule, "errnoRet", OPT_U32, errno_ret),
-	N(oci_seccomp_rule, "args", LIST, args, oci_seccomp_arg, 64, OMIT),
+	N(oci_seccomp_rule, "args", LIST, args, oci_seccomp_arg, MAX_CONDITIONS, OMIT),
 };
 TABLE(oci_seccomp_rule);
 
 static const struct json_row oci_seccomp_rows[] = {
 	W(oci_seccomp, "defaultAction", default_action, oci_seccomp_action, oci_seccomp_action_words, REQUIRED),
 	F(oci_seccomp, "defaultErrnoRet", OPT_U32, default_errno_ret),
-	F(oci_seccomp, "architectures", STRINGS, architectures, OMIT),
-	F(oci_seccomp, "flags", STRINGS, flags, OMIT),
+	L(oci_seccomp, "architectures", STRINGS, architectures, MAX_ARCHS, OMIT),
+	L(oci_seccomp, "flags", STRINGS, flags, MAX_FLAGS, OMIT),
 	F(oci_seccomp, "listenerPath", STR, listener_path),
 	F(oci_seccomp, "listenerMetadata", STR, listener_metadata),
-	N(oci_seccomp, "syscalls", LIST, syscalls, oci_seccomp_rule, 8192, OMIT),
+	N(oci_seccomp, "syscalls", LIST, syscalls, oci_seccomp_rule, MAX_RULES, OMIT),
 };
 TABLE(oci_seccomp);
 
@@ -300,7 +328,7 @@ KEYED_TABLE(oci_net_device, host_name);
 
 static const struct json_row oci_intel_rdt_rows[] = {
 	F(oci_intel_rdt, "closID", STR, clos_id),
-	F(oci_intel_rdt, "schemata", STRINGS, schemata, OMIT),
+	L(oci_intel_rdt, "schemata", STRINGS, schemata, MAX_SCHEMATA, OMIT),
 	F(oci_intel_rdt, "l3CacheSchema", STR, l3_cache_schema),
 	F(oci_intel_rdt, "memBwSchema", STR, mem_bw_schema),
 	F(oci_intel_rdt, "enableMonitoring", BOOL, enable_monitoring, OMIT),
@@ -310,34 +338,34 @@ TABLE(oci_intel_rdt);
 static const struct json_row oci_memory_policy_rows[] = {
 	F(oci_memory_policy, "mode", STR, mode, REQUIRED),
 	F(oci_memory_policy, "nodes", STR, nodes),
-	F(oci_memory_policy, "flags", STRINGS, flags, OMIT),
+	L(oci_memory_policy, "flags", STRINGS, flags, MAX_FLAGS, OMIT),
 };
 TABLE(oci_memory_policy);
 
 static const struct json_row oci_personality_rows[] = {
 	F(oci_personality, "domain", STR, domain, REQUIRED),
-	F(oci_personality, "flags", STRINGS, flags, OMIT),
+	L(oci_personality, "flags", STRINGS, flags, MAX_FLAGS, OMIT),
 };
 TABLE(oci_personality);
 
 static const struct json_row oci_linux_rows[] = {
 	N(oci_linux, "uidMappings", LIST, uid_mappings, oci_id_map, MAX_ID_MAPS, OMIT),
 	N(oci_linux, "gidMappings", LIST, gid_mappings, oci_id_map, MAX_ID_MAPS, OMIT),
-	F(oci_linux, "sysctl", PAIRS, sysctl, OMIT),
+	L(oci_linux, "sysctl", PAIRS, sysctl, MAX_SETTINGS, OMIT),
 	O(oci_linux, "resources", resources, oci_resources, OMIT),
 	F(oci_linux, "cgroupsPath", STR, cgroups_path),
-	N(oci_linux, "namespaces", LIST, namespaces, oci_namespace, 64, OMIT),
-	N(oci_linux, "devices", LIST, devices, oci_device, 4096, OMIT),
-	N(oci_linux, "netDevices", MAP, net_devices, oci_net_device, 1024, OMIT),
+	N(oci_linux, "namespaces", LIST, namespaces, oci_namespace, MAX_NAMESPACES, OMIT),
+	N(oci_linux, "devices", LIST, devices, oci_device, MAX_DEVICES, OMIT),
+	N(oci_linux, "netDevices", MAP, net_devices, oci_net_device, MAX_INTERFACES, OMIT),
 	O(oci_linux, "seccomp", seccomp, oci_seccomp, SETS),
 	F(oci_linux, "rootfsPropagation", STR, rootfs_propagation),
-	F(oci_linux, "maskedPaths", STRINGS, masked_paths, OMIT),
-	F(oci_linux, "readonlyPaths", STRINGS, readonly_paths, OMIT),
+	L(oci_linux, "maskedPaths", STRINGS, masked_paths, MAX_PATHS, OMIT),
+	L(oci_linux, "readonlyPaths", STRINGS, readonly_paths, MAX_PATHS, OMIT),
 	F(oci_linux, "mountLabel", STR, mount_label),
 	O(oci_linux, "intelRdt", intel_rdt, oci_intel_rdt, SETS),
 	O(oci_linux, "memoryPolicy", memory_policy, oci_memory_policy, SETS),
 	O(oci_linux, "personality", personality, oci_personality, SETS),
-	N(oci_linux, "timeOffsets", MAP, time_offsets, oci_time_offset, 16, OMIT),
+	N(oci_linux, "timeOffsets", MAP, time_offsets, oci_time_offset, MAX_CLOCKS, OMIT),
 };
 TABLE(oci_linux);
 
@@ -347,9 +375,9 @@ static const struct json_row oci_config_rows[] = {
 	O(oci_config, "root", root, oci_root, REQUIRED),
 	F(oci_config, "hostname", STR, hostname),
 	F(oci_config, "domainname", STR, domainname),
-	N(oci_config, "mounts", LIST, mounts, oci_mount, 4096, OMIT),
+	N(oci_config, "mounts", LIST, mounts, oci_mount, MAX_MOUNTS, OMIT),
 	O(oci_config, "hooks", hooks, oci_hooks, OMIT),
-	F(oci_config, "annotations", PAIRS, annotations, OMIT),
+	L(oci_config, "annotations", PAIRS, annotations, MAX_ANNOTATIONS, OMIT),
 	O(oci_config, "linux", linux_, oci_linux, OMIT),
 };
 const struct json_table oci_config_table = ROWS(oci_config);

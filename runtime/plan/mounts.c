@@ -18,14 +18,26 @@ static void mount_add_param(struct mount_plan *p, struct arena *a, const char *o
 	}
 }
 
-static void mount_drop_param(struct mount_plan *p, const char *key)
-{
-	size_t i, n = 0;
+/* Flags of the filesystem, which later options may take back: a handful, each once. */
+struct fs_flags {
+	size_t n;
+	const char *v[8]; /* sync, dirsync, lazytime, mand */
+};
 
-	for (i = 0; i < p->n_params; i++)
-		if (!str_eq(p->params[i].key, key))
-			p->params[n++] = p->params[i];
-	p->n_params = n;
+static void fs_flag_clear(struct fs_flags *f, const char *flag)
+{
+	size_t i;
+
+	for (i = 0; i < f->n; i++)
+		if (str_eq(f->v[i], flag))
+			f->v[i--] = f->v[--f->n];
+}
+
+static void fs_flag_set(struct fs_flags *f, const char *flag)
+{
+	fs_flag_clear(f, flag);
+	if (f->n < ARRAY_SIZE(f->v))
+		f->v[f->n++] = flag;
 }
 
 static void mount_add_attr(uint64_t *set, uint64_t *clear, const struct mount_option *o)
@@ -37,7 +49,8 @@ static void mount_add_attr(uint64_t *set, uint64_t *clear, const struct mount_op
 	*clear = (*clear & ~(o->set & ~(uint64_t)MOUNT_ATTR__ATIME)) | o->clear;
 }
 
-static void mount_add_option(struct mount_plan *p, struct arena *a, const char *name)
+static void mount_add_option(struct mount_plan *p, struct fs_flags *flags, struct arena *a,
+			     const char *name)
 {
 	const struct mount_option *o = mount_option_find(name);
 
@@ -55,10 +68,10 @@ static void mount_add_option(struct mount_plan *p, struct arena *a, const char *
 		mount_add_attr(&p->set_all, &p->clear_all, o);
 		break;
 	case OPT_FS_FLAG:
-		p->params[p->n_params++] = (struct mount_param){.key = o->fs_flag};
+		fs_flag_set(flags, o->fs_flag);
 		break;
 	case OPT_FS_UNFLAG:
-		mount_drop_param(p, o->fs_flag);
+		fs_flag_clear(flags, o->fs_flag);
 		break;
 	case OPT_PROPAGATION:
 	case OPT_PROPAGATION_ALL:
@@ -126,22 +139,22 @@ static bool mount_is_harmless_on_bind(const struct mount_param *q)
 static int mount_drop_bind_params(struct mount_plan *p, struct arena *a, struct strings *notes,
 				  struct error *e)
 {
+	struct noted_names dropped = {0};
 	size_t i;
 
 	for (i = 0; i < p->n_params; i++) {
-		const struct mount_param *q = &p->params[i];
-
-		if (!mount_is_harmless_on_bind(q))
+		if (!mount_is_harmless_on_bind(&p->params[i]))
 			return err_set(e, ERR_CONFIG,
 				       "%s.options: \"%s\" is unknown, and a bind mount takes no options "
 				       "of a filesystem",
-				       p->field, q->key);
-		plan_note(notes,
-			  arena_printf(a, "%s.options: \"%s\" means nothing for a bind mount", p->field,
-				       q->key),
-			  a);
+				       p->field, p->params[i].key);
+		plan_note_name(&dropped, p->params[i].key);
 	}
 	p->n_params = 0;
+	if (dropped.n)
+		plan_note_names(notes,
+				arena_printf(a, "%s.options: without meaning for a bind mount:", p->field),
+				&dropped, a);
 	return 0;
 }
 
@@ -197,6 +210,7 @@ int plan_mount(const struct oci_mount *m, size_t index, const char *bundle, stru
 		.gid_maps = m->gid_mappings,
 		.params = arena_array(a, m->options.n + 1, struct mount_param),
 	};
+	struct fs_flags flags = {0};
 	size_t i;
 
 	if (m->type && (str_eq(m->type, "bind") || str_eq(m->type, "rbind")))
@@ -207,7 +221,9 @@ int plan_mount(const struct oci_mount *m, size_t index, const char *bundle, stru
 	if (m->uid_mappings.n)
 		p.idmap = IDMAP_TOP;
 	for (i = 0; i < m->options.n; i++)
-		mount_add_option(&p, a, m->options.v[i]);
+		mount_add_option(&p, &flags, a, m->options.v[i]);
+	for (i = 0; i < flags.n; i++)
+		p.params[p.n_params++] = (struct mount_param){.key = flags.v[i]};
 	p.source = p.kind == MOUNT_BIND && m->source ? path_join(a, bundle, m->source) : m->source;
 	if (p.kind == MOUNT_BIND && mount_drop_bind_params(&p, a, notes, e) < 0)
 		return -1;

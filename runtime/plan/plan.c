@@ -98,29 +98,51 @@ static int plan_mounts(const struct oci_config *c, struct arena *a, struct plan 
 	return 0;
 }
 
-static void plan_add_device(struct plan *p, struct device_plan d)
+/* Devices by path: numbers in plan.devices, one above, in a table that is at most half full. */
+struct device_index {
+	size_t mask;
+	uint32_t *slots;
+};
+
+static struct device_index device_index_new(size_t n, struct arena *a)
 {
+	size_t size = 16;
+
+	while (size < 2 * n)
+		size *= 2;
+	return (struct device_index){.mask = size - 1, .slots = arena_array(a, size, uint32_t)};
+}
+
+/* Where the path stands, or would. */
+static uint32_t *device_slot(const struct device_index *x, const struct plan *p, const char *path)
+{
+	uint32_t hash = 2166136261U; /* FNV-1a */
+	const char *c;
 	size_t i;
 
-	/* A device of the config stands for the default one of that path. */
-	for (i = 0; i < p->n_devices; i++)
-		if (str_eq(p->devices[i].path, d.path)) {
-			p->devices[i] = d;
-			return;
-		}
-	p->devices[p->n_devices++] = d;
+	for (c = path; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 16777619U;
+	for (i = hash & x->mask; x->slots[i]; i = (i + 1) & x->mask)
+		if (str_eq(p->devices[x->slots[i] - 1].path, path))
+			break;
+	return &x->slots[i];
+}
+
+/* A device of the config stands for the default one of that path. */
+static void plan_add_device(struct plan *p, const struct device_index *x, struct device_plan d)
+{
+	uint32_t *slot = device_slot(x, p, d.path);
+
+	if (!*slot)
+		*slot = (uint32_t)++p->n_devices;
+	p->devices[*slot - 1] = d;
 }
 
 /* In a user namespace it is the host's own node, bound. */
-static void plan_note_device(const struct oci_device *d, size_t i, struct arena *a, struct plan *p)
+static bool device_is_foreign(const struct oci_device *d, const struct plan *p)
 {
-	if ((p->owns_userns || !p->by_machine_root) && !str_eq(d->type, "p") &&
-	    (d->file_mode.set || d->uid.set || d->gid.set))
-		plan_note(&p->warnings,
-			  arena_printf(a,
-				       "linux.devices[%zu]: %s has the mode and the owner of the host's device",
-				       i, d->path),
-			  a);
+	return (p->owns_userns || !p->by_machine_root) && !str_eq(d->type, "p") &&
+	       (d->file_mode.set || d->uid.set || d->gid.set);
 }
 
 static void plan_devices(const struct oci_config *c, struct arena *a, struct plan *p)
@@ -132,21 +154,24 @@ static void plan_devices(const struct oci_config *c, struct arena *a, struct pla
 		{"/dev/null", 1, 3},   {"/dev/zero", 1, 5},    {"/dev/full", 1, 7},
 		{"/dev/random", 1, 8}, {"/dev/urandom", 1, 9}, {"/dev/tty", 5, 0},
 	};
-	size_t i;
+	size_t room = ARRAY_SIZE(defaults) + c->linux_.devices.n, i;
+	const struct device_index x = device_index_new(room, a);
+	struct noted_names foreign = {0};
 
-	p->devices = arena_array(a, ARRAY_SIZE(defaults) + c->linux_.devices.n, struct device_plan);
+	p->devices = arena_array(a, room, struct device_plan);
 	for (i = 0; i < ARRAY_SIZE(defaults); i++)
-		plan_add_device(p, (struct device_plan){.field = "default devices",
-							.path = defaults[i].path,
-							.type = S_IFCHR,
-							.major = defaults[i].major,
-							.minor = defaults[i].minor,
-							.mode = 0666});
+		plan_add_device(p, &x, (struct device_plan){.field = "default devices",
+							    .path = defaults[i].path,
+							    .type = S_IFCHR,
+							    .major = defaults[i].major,
+							    .minor = defaults[i].minor,
+							    .mode = 0666});
 	for (i = 0; i < c->linux_.devices.n; i++) {
 		const struct oci_device *d = &c->linux_.devices.v[i];
 
-		plan_note_device(d, i, a, p);
-		plan_add_device(p, (struct device_plan){
+		if (device_is_foreign(d, p))
+			plan_note_name(&foreign, d->path);
+		plan_add_device(p, &x, (struct device_plan){
 					   .field = arena_printf(a, "linux.devices[%zu]", i),
 					   .path = path_clean(a, d->path),
 					   .type = str_eq(d->type, "b") ? S_IFBLK :
@@ -159,6 +184,8 @@ static void plan_devices(const struct oci_config *c, struct arena *a, struct pla
 					   .gid = d->gid.set ? d->gid.v : 0,
 				   });
 	}
+	plan_note_names(&p->warnings, "linux.devices: mode and owner are those of the host's device:",
+			&foreign, a);
 }
 
 static int plan_netdevs(const struct oci_config *c, struct arena *a, struct plan *p, struct error *e)

@@ -30,7 +30,8 @@ enum {
 	ERRNO_MAX = 4095,
 	TRACE_MAX = 0xffff,
 	TABLES_MAX = 32,
-	ENTRIES_MAX = 1 << 16, /* of one architecture; Docker's profile has 400 */
+	NAMES_MAX = 1 << 14,   /* of all rules; Docker's profile has 450 */
+	ENTRIES_MAX = 1 << 12, /* of one architecture: no filter has more instructions */
 };
 
 /* What one build carries along. */
@@ -159,18 +160,21 @@ static int rule_check_args(size_t i, const struct oci_seccomp_rule *r, bool *ret
 }
 
 /* Room for one entry a name: mostly all there is, and cheaper than growing there. */
-static void build_size_tables(struct build *b)
+static int build_size_tables(struct build *b, struct error *e)
 {
 	size_t i, names = 0;
 
 	for (i = 0; i < b->c->syscalls.n; i++)
 		names += b->c->syscalls.v[i].names.n;
-	if (!names || names > ENTRIES_MAX)
-		return;
-	for (i = 0; i < b->table_count; i++) {
+	if (names > NAMES_MAX)
+		return err_set(e, ERR_CONFIG, "linux.seccomp.syscalls: more than %d names", NAMES_MAX);
+	if (names > ENTRIES_MAX)
+		names = ENTRIES_MAX;
+	for (i = 0; names && i < b->table_count; i++) {
 		b->tables[i].entries = arena_array(b->arena, names, struct seccomp_entry);
 		b->tables[i].cap = names;
 	}
+	return 0;
 }
 
 /* row: what the call is, or NULL. */
@@ -444,9 +448,8 @@ int seccomp_program_build(const struct oci_seccomp *c, struct arena *a,
 	if (build_check_notify(c, &p.notify, e) < 0 || build_flags(c, p.notify, &p.flags, e) < 0 ||
 	    action_value("linux.seccomp.defaultErrnoRet", c->default_action, &c->default_errno_ret,
 			 &b.default_action, e) < 0 ||
-	    build_add_archs(&b, e) < 0)
+	    build_add_archs(&b, e) < 0 || build_size_tables(&b, e) < 0)
 		return -1;
-	build_size_tables(&b);
 	for (i = 0; i < c->syscalls.n; i++)
 		if (build_add_rule(&b, i, e) < 0)
 			return -1;
