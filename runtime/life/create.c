@@ -60,6 +60,7 @@ static int create_record(const struct plan *p, const struct create_options *o, s
 		.notify = o->notify && c->process.set,
 		.own_pid_ns = plan_has_new(p, CLONE_NEWPID),
 		.own_mount_ns = p->new_root,
+		.own_user_ns = p->owns_userns,
 		.root_on_host = p->attach_on_host,
 		.root_mount_id = p->attach_on_host ? sys_mount_id(p->rootfs) : 0,
 		.cgroups = {.n = dirs.n, .v = dirs.v},
@@ -284,8 +285,10 @@ static int create_spawn(const struct plan *p, const struct create_options *o, st
 	timing_mark("cgroups made");
 	spawn.unified_dfd = in->cgroup.unified_dfd;
 	/* What else could tell whose the processes are that outlive init? */
-	if (!c->record.cgroups.n && !c->record.own_pid_ns && c->record.own_mount_ns)
+	if (!c->record.cgroups.n && !c->record.own_pid_ns && c->record.own_mount_ns) {
 		spawn.ret_mnt_id = &c->record.mnt_id;
+		spawn.ret_user_id = &c->record.user_id;
+	}
 	in->make_cgroup_ns = plan_has_new(p, CLONE_NEWCGROUP) && spawn_leaves_cgroup_ns(&spawn);
 	in->listen_fd = store_listen(&c->store, e);
 	if (in->listen_fd < 0 || msg_pair(socks, e) < 0)

@@ -95,7 +95,7 @@ static int guard_find_tracer(const struct join *j, const struct record *r, struc
 	*ret_found = (j->init.plan->caps.bounding & CAPS_BIT(CAP_SYS_PTRACE)) || !r->own_pid_ns;
 	if (*ret_found)
 		return 0;
-	if (members_of_init(r->pid, true, &m, e) < 0)
+	if (members_of_init(r->pid, true, false, &m, e) < 0)
 		return -1;
 	result = members_list(&m, a, &pids, &n, e);
 	for (i = 0; result == 0 && i < n && !*ret_found; i++)

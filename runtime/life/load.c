@@ -81,10 +81,12 @@ void life_find_members(const struct record *r, int pidfd, struct members *ret)
 	struct error ignored;
 
 	*ret = MEMBERS_NONE;
-	if (!r->own_pid_ns)
+	if (!r->own_pid_ns) {
 		ret->mnt_id = r->mnt_id;
+		ret->user_id = r->user_id;
+	}
 	if (pidfd < 0 || !(r->own_pid_ns || r->own_mount_ns) ||
-	    members_of_init(r->pid, r->own_pid_ns, ret, &ignored) < 0)
+	    members_of_init(r->pid, r->own_pid_ns, r->own_user_ns, ret, &ignored) < 0)
 		return;
 	/* It may have been about another process that has the number by now. */
 	if (!store_is_alive(pidfd))

@@ -23,25 +23,55 @@
 #ifndef NS_GET_MNTNS_ID
 #define NS_GET_MNTNS_ID _IOR(NSIO, 0x5, uint64_t)
 #endif
+#ifndef NS_GET_ID
+#define NS_GET_ID _IOR(NSIO, 13, uint64_t)
+#endif
 
 enum {
-	DEEPEST = 32, /* the kernel's limit for pid namespaces in each other */
+	DEEPEST = 32, /* the kernel's limit for pid and user namespaces in each other */
 	KILL_TRIES = 1000, /* 10 s */
 };
 
-static int ns_open(pid_t pid, bool pid_ns)
+/* A main thread that has ended has no namespaces any more, but the others of its process have. */
+static int ns_open_thread(pid_t pid, const char *ns)
 {
-	char path[64];
+	char path[64], entry_path[300];
+	struct dirent *entry;
+	int fd = -1;
+	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/ns/%s", pid, pid_ns ? "pid" : "mnt");
-	return open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && fd < 0 && (entry = readdir(dir))) {
+		snprintf(entry_path, sizeof(entry_path), "%s/ns/%s", entry->d_name, ns);
+		if (entry->d_name[0] != '.')
+			fd = openat(dirfd(dir), entry_path, O_RDONLY | O_CLOEXEC);
+	}
+	if (dir)
+		closedir(dir);
+	return fd;
 }
 
-static uint64_t ns_mnt_id(int fd)
+static int ns_open(pid_t pid, const char *ns)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/%s", pid, ns);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 && errno == ENOENT ? ns_open_thread(pid, ns) : fd;
+}
+
+static const char *members_ns(const struct members *m)
+{
+	return m->pid_ns ? "pid" : "mnt";
+}
+
+static uint64_t ns_id(int fd, unsigned long request)
 {
 	uint64_t id;
 
-	return fd >= 0 && ioctl(fd, NS_GET_MNTNS_ID, &id) == 0 ? id : 0;
+	return fd >= 0 && ioctl(fd, request, &id) == 0 ? id : 0;
 }
 
 static bool ns_is(int a_fd, int b_fd)
@@ -52,37 +82,42 @@ static bool ns_is(int a_fd, int b_fd)
 	       a.st_ino == b.st_ino;
 }
 
-uint64_t members_mnt_id(pid_t pid)
+void members_ids(pid_t pid, uint64_t *ret_mnt, uint64_t *ret_user)
 {
-	autoclose int fd = ns_open(pid, false);
+	autoclose int mnt_fd = ns_open(pid, "mnt"), user_fd = ns_open(pid, "user");
 
-	return ns_mnt_id(fd);
+	*ret_mnt = ns_id(mnt_fd, NS_GET_MNTNS_ID);
+	*ret_user = ns_id(user_fd, NS_GET_ID);
 }
 
-int members_of_init(pid_t pid, bool pid_ns, struct members *ret, struct error *e)
+int members_of_init(pid_t pid, bool pid_ns, bool user_ns, struct members *ret, struct error *e)
 {
-	int fd = ns_open(pid, pid_ns);
+	struct members m = {.pid_ns = pid_ns, .user_fd = -1};
 
-	if (fd < 0)
+	m.ns_fd = ns_open(pid, members_ns(&m));
+	if (m.ns_fd < 0)
 		return err_sys(e, "open the container's namespace");
-	*ret = (struct members){.ns_fd = fd, .pid_ns = pid_ns};
+	if (user_ns && !pid_ns)
+		m.user_fd = ns_open(pid, "user");
+	*ret = m;
 	return 0;
 }
 
 void members_close(struct members *m)
 {
 	fd_close(&m->ns_fd);
+	fd_close(&m->user_fd);
 }
 
 static bool members_have(const struct members *m, pid_t pid)
 {
-	autoclose int fd = ns_open(pid, m->pid_ns);
+	autoclose int fd = ns_open(pid, members_ns(m));
 	int depth, above_fd;
 
 	if (fd < 0)
 		return false;
 	if (m->ns_fd < 0)
-		return m->mnt_id && ns_mnt_id(fd) == m->mnt_id;
+		return m->mnt_id && ns_id(fd, NS_GET_MNTNS_ID) == m->mnt_id;
 	for (depth = 0; depth < DEEPEST; depth++) {
 		if (ns_is(fd, m->ns_fd))
 			return true;
@@ -95,12 +130,45 @@ static bool members_have(const struct members *m, pid_t pid)
 	return false;
 }
 
+/* How deep below the container's user namespace a process is; 0: in it, -1: it isn't. The dead keep theirs
+ * until they are buried, but have no other namespace any more. */
+static int members_user_depth(const struct members *m, pid_t pid)
+{
+	bool known = m->user_fd >= 0 || m->user_id;
+	autoclose int mnt_fd = known ? ns_open(pid, "mnt") : -1;
+	autoclose int fd = mnt_fd < 0 ? -1 : ns_open(pid, "user");
+	int depth, above_fd;
+
+	for (depth = 0; fd >= 0 && depth < DEEPEST; depth++) {
+		if (m->user_fd >= 0 ? ns_is(fd, m->user_fd) : ns_id(fd, NS_GET_ID) == m->user_id)
+			return depth;
+		above_fd = ioctl(fd, NS_GET_PARENT);
+		fd_close(&fd);
+		fd = above_fd;
+	}
+	return -1;
+}
+
+/* A growing list. */
+struct pid_list {
+	size_t n;
+	size_t cap;
+	pid_t *v;
+};
+
+static void list_add(struct pid_list *l, pid_t pid, struct arena *a)
+{
+	l->v = arena_grow(a, l->v, &l->cap, l->n + 1, sizeof(*l->v));
+	l->v[l->n++] = pid;
+}
+
 int members_list(const struct members *m, struct arena *a, pid_t **ret_pids, size_t *ret_n,
 		 struct error *e)
 {
-	size_t n = 0, cap = 0;
+	struct pid_list found = {0}, below = {0};
 	struct dirent *entry;
-	pid_t *pids = NULL;
+	bool joined = false;
+	size_t i;
 	DIR *dir;
 
 	*ret_pids = NULL;
@@ -112,25 +180,34 @@ int members_list(const struct members *m, struct arena *a, pid_t **ret_pids, siz
 		return err_sys(e, "open /proc");
 	while ((entry = readdir(dir))) {
 		uint32_t pid;
+		int depth;
 
-		if (!str_to_u32(entry->d_name, &pid) || !members_have(m, (pid_t)pid))
+		if (!str_to_u32(entry->d_name, &pid))
 			continue;
-		pids = arena_grow(a, pids, &cap, n + 1, sizeof(*pids));
-		pids[n++] = (pid_t)pid;
+		if (members_have(m, (pid_t)pid)) {
+			list_add(&found, (pid_t)pid, a);
+			continue;
+		}
+		depth = members_user_depth(m, (pid_t)pid);
+		if (depth > 0)
+			list_add(&below, (pid_t)pid, a);
+		joined = joined || depth == 0;
 	}
 	closedir(dir);
-	*ret_pids = pids;
-	*ret_n = n;
+	for (i = 0; i < below.n && !joined; i++)
+		list_add(&found, below.v[i], a);
+	*ret_pids = found.v;
+	*ret_n = found.n;
 	return 0;
 }
 
-/* The number may be another process's by now; one that is in the namespace after its pidfd was opened
+/* The number may be another process's by now; one that is in the namespaces after its pidfd was opened
  * is the one that gets the signal. */
 static void member_signal(const struct members *m, pid_t pid, int sig)
 {
 	autoclose int pidfd = pid == getpid() ? -1 : pidfd_open(pid, 0);
 
-	if (pidfd >= 0 && members_have(m, pid))
+	if (pidfd >= 0 && (members_have(m, pid) || members_user_depth(m, pid) > 0))
 		pidfd_send_signal(pidfd, sig, NULL, 0);
 }
 

@@ -169,7 +169,7 @@ static int spawn_write_maps(void *context, pid_t pid, struct error *e)
 
 	/* Now, while it waits: once it has hidden itself, an ordinary user sees nothing of it. */
 	if (c->spawn->ret_mnt_id && c->direct)
-		*c->spawn->ret_mnt_id = members_mnt_id(pid);
+		members_ids(pid, c->spawn->ret_mnt_id, c->spawn->ret_user_id);
 	return userns_write_maps(pid, &l->uid_mappings, &l->gid_mappings, p->rootless, e);
 }
 

@@ -40,6 +40,7 @@ struct spawn {
 	__attribute__((noreturn)) void (*main)(void *context); /* init's own program */
 	void *context;
 	uint64_t *ret_mnt_id; /* of init's new mount namespace, where it can be told; NULL: not asked for */
+	uint64_t *ret_user_id; /* the same of its new user namespace */
 	struct pid_ns *pid_ns; /* for main(): set in the process that it runs in */
 };
 

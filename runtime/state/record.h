@@ -40,7 +40,9 @@ struct record {
 	bool has_process;
 	bool own_pid_ns;
 	bool own_mount_ns; /* looked at only where there is no cgroup and no pid namespace of its own … */
-	uint64_t mnt_id;   /* … and so is its unique id; 0: not known */
+	bool own_user_ns;
+	uint64_t mnt_id; /* … and so are their unique ids; 0: not known */
+	uint64_t user_id;
 	bool notify;	  /* it has a socket to say "ready" */
 	bool root_on_host; /* the root is mounted in the runtime's own mount namespace … */
 	uint64_t root_mount_id; /* … on top of this mount */

@@ -442,10 +442,14 @@ int store_relock(struct store *s, struct error *e)
 	return store_lock(s, STORE_LOCK, e) < 0 ? -1 : store_is_current(s, e);
 }
 
+static int store_open_init(const struct record *r, int *ret_pidfd, struct error *e);
+
 /* Trust: pids are reused. The process must have the start time on record, in this very boot. 1 or 0; -1
- * if it can't be told: then nobody may take the container for stopped. */
-static int store_init_lives(const struct record *r, struct error *e)
+ * if it can't be told: then nobody may take the container for stopped. pidfd: the process, or -1 to have it
+ * opened if need be. */
+static int store_init_lives(const struct record *r, int pidfd, struct error *e)
 {
+	autoclose int own_pidfd = -1;
 	struct proc_stat stat;
 	char boot_id[37];
 
@@ -457,7 +461,12 @@ static int store_init_lives(const struct record *r, struct error *e)
 		return 0;
 	if (proc_stat_read(r->pid, &stat) < 0)
 		return errno == ENOENT || errno == ESRCH ? 0 : err_sys(e, "read /proc/%d/stat", r->pid);
-	return stat.start == r->pid_start && stat.state != 'Z' && stat.state != 'X';
+	if (stat.start != r->pid_start)
+		return 0;
+	if (stat.state != 'Z' && stat.state != 'X')
+		return 1;
+	/* The letter is the main thread's, which may have ended alone. A pidfd speaks for all of them. */
+	return pidfd >= 0 ? store_is_alive(pidfd) : store_open_init(r, &own_pidfd, e);
 }
 
 /* The same with a descriptor of it. */
@@ -470,7 +479,7 @@ static int store_open_init(const struct record *r, int *ret_pidfd, struct error 
 	/* EINVAL: the number is a thread's by now. */
 	if (r->pid > 0 && pidfd < 0 && errno != ESRCH && errno != EINVAL && errno != ENOENT)
 		return err_sys(e, "pidfd_open %d", r->pid);
-	lives = pidfd < 0 ? 0 : store_init_lives(r, e);
+	lives = pidfd < 0 ? 0 : store_init_lives(r, pidfd, e);
 	if (lives > 0)
 		*ret_pidfd = fd_steal(&pidfd);
 	return lives;
@@ -498,7 +507,7 @@ int store_status(const struct store *s, const struct record *r, enum status *ret
 
 	if (ret_pidfd)
 		*ret_pidfd = -1;
-	lives = ret_pidfd ? store_open_init(r, ret_pidfd, e) : store_init_lives(r, e);
+	lives = ret_pidfd ? store_open_init(r, ret_pidfd, e) : store_init_lives(r, -1, e);
 	if (lives < 0)
 		return err_wrap(e, "container \"%s\"", s->id);
 	creating = r->committed ? 0 : store_is_being_created(s, e);

@@ -22,7 +22,7 @@ int proc_write(int proc_dfd, const char *path, const char *text);
 
 /* What identifies a process beyond its number. */
 struct proc_stat {
-	char state;	/* 'Z' and 'X' are dead */
+	char state;	/* of its main thread; 'Z' and 'X': that has ended, others may live on */
 	bool executed;	/* something, since it was forked */
 	uint64_t start; /* clock ticks since boot */
 };

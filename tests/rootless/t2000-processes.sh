@@ -83,6 +83,37 @@ delete_by_force_ends_every_process() {
 	done
 }
 
+# In a user namespace of his own anybody may make a mount namespace, and leave that by which he would be found.
+_one_that_left() {
+	bundle 'without_ns("pid")' writable 'sh("unshare -U -m sh -c \"echo >/left; exec sleep 1000\" & exec sleep 1000")'
+	sbx run -d -b "$B" "$ID"
+	wait_until 20 test -e "$B/rootfs/left"
+	wait_until 20 _ps_lists 2
+}
+
+who_left_for_namespaces_of_his_own_is_found() {
+	local verb
+	for verb in kill delete; do
+		_one_that_left
+		if [ "$verb" = kill ]; then
+			sbx kill "$ID" KILL
+		else
+			sbx delete --force "$ID"
+		fi
+		_are_dead
+	done
+}
+
+# Linux 6.18 has ids of user namespaces that stay unique when init is gone.
+who_left_and_outlived_init_goes_with_a_plain_delete() {
+	_one_that_left
+	[ "$SBX_VIEW" = rootless-v2 ] || jq -e .userNsId "$T/state/$ID/state.json" || skip 'this kernel has no ids of user namespaces'
+	kill -KILL "$(pid_of "$ID")"
+	wait_until 20 status_is "$ID" stopped
+	sbx delete "$ID"
+	_are_dead
+}
+
 # Before Linux 6.11 a mount namespace has no id that stays unique when init is gone.
 children_that_outlived_init_go_with_a_plain_delete() {
 	_three shared

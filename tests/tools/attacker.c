@@ -13,11 +13,13 @@
  *	attacker reopen DEV INO		lies in wait for the file DEV:INO as somebody's program or descriptor,
  *					holds it, and tries to get it for writing until /end is there
  *	attacker lock PATH		locks PATH, makes /held or says why it can't, and waits
+ *	attacker headless		goes on in a thread when its main thread has ended
  */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -346,6 +348,25 @@ static int hold_lock(const char *path)
 	return pause();
 }
 
+/* ---- headless ---- */
+
+static void *sit(void *unused)
+{
+	(void)unused;
+	for (;;)
+		pause();
+}
+
+static int headless(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, sit, NULL) != 0)
+		return 1;
+	syscall(SYS_exit, 0);
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	const char *verb = argc > 1 ? argv[1] : "";
@@ -367,6 +388,8 @@ int main(int argc, char **argv)
 		return abstract(argv[2]);
 	if (strcmp(verb, "terminal") == 0 && argc > 2)
 		return sit_at_terminal(argv[2]);
+	if (strcmp(verb, "headless") == 0)
+		return headless();
 	if (strcmp(verb, "lock") == 0 && argc > 2)
 		return hold_lock(argv[2]);
 	if (strcmp(verb, "reopen") == 0 && argc > 3)
