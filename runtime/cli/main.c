@@ -22,6 +22,7 @@
 #include "base/timing.h"
 #include "cli/cli.h"
 #include "cli/suggest.h"
+#include "security/identity.h"
 #include "state/store.h"
 #include "sys/self.h"
 #include "sys/sys.h"
@@ -243,7 +244,7 @@ static int main_run(struct cli *c, const struct cli_command *command, struct err
 		return err_set(e, ERR_USAGE, "usage: sbxrun %s%s%s%s", command->name,
 			       command->n_options ? " [OPTION…]" : "",
 			       *command->synopsis ? " " : "", command->synopsis);
-	if (command->enters && main_protect(c, e) < 0)
+	if (command->enters && (main_protect(c, e) < 0 || identity_reset_settings(e) < 0))
 		return -1;
 	prctl(PR_SET_NAME, "sbxrun");
 	if (c->timing && timing_start(e) < 0)

@@ -173,10 +173,12 @@ static int exec_process_from_file(const struct exec_options *o, struct oci_proce
 static int exec_load(const struct store *s, const struct exec_options *o, struct arena *a,
 		     struct oci_config *c, struct error *e)
 {
-	if (life_read_config(s, a, c, e) < 0)
+	if (life_read_config(s, a, c, e) < 0 ||
+	    (o->process_file ? exec_process_from_file(o, &c->process, a, e) :
+			       exec_process_from_options(o, &c->process, a, e)) < 0)
 		return -1;
-	return o->process_file ? exec_process_from_file(o, &c->process, a, e) :
-				 exec_process_from_options(o, &c->process, a, e);
+	life_settle_oom_score(&c->process);
+	return 0;
 }
 
 /* 1 or 0; -1 if it can't be told, for the process has ended. */

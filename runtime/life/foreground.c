@@ -20,9 +20,15 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "life/notify.h"
+#include "sys/patience.h"
 #include "sys/unix.h"
 
-enum { CHUNK = 4096 /* what a pipe that can be written takes at once */, CTRL_D = 4, DRAIN_MS = 100 };
+enum {
+	CHUNK = 4096, /* what a pipe that can be written takes at once */
+	CTRL_D = 4,
+	DRAIN_MS = 100, /* for more output of a program that has ended */
+	GRACE_MS = 1000, /* for whoever reads it, after a signal that means "end" */
+};
 
 /* Bytes on their way from one descriptor to another. */
 struct flow {
@@ -90,7 +96,7 @@ static void foreground_make_raw(void)
 static void foreground_make_sane(void)
 {
 	if (own_terminal_is_raw)
-		tcsetattr(STDIN_FILENO, TCSADRAIN, &own_terminal);
+		tcsetattr(STDIN_FILENO, TCSANOW, &own_terminal); /* not to wait for a line that is held up */
 	own_terminal_is_raw = false;
 }
 
@@ -172,6 +178,7 @@ static void foreground_forward(struct foreground *f, pid_t pid, int pidfd)
 			foreground_resize(f->master_fd);
 			continue;
 		}
+		f->told_to_end |= patience_means_end((int)info.ssi_signo);
 		/* ESRCH: it ended meanwhile, and poll will say so. */
 		if (pidfd_send_signal(pidfd, (int)info.ssi_signo, NULL, 0) < 0 && errno != ESRCH)
 			log_warn("forward signal %u: %s", info.ssi_signo, err_text(errno));
@@ -190,14 +197,15 @@ static bool foreground_is_told_to_end(int signal_fd)
 
 /* What the program wrote before it ended is still in the terminal; background processes that hold
  * it open are not waited for. */
-static void foreground_drain(struct flow *out, int signal_fd)
+static void foreground_drain(const struct foreground *f, struct flow *out)
 {
 	while (out->from >= 0 || out->len) {
-		struct pollfd p[3] = {{.fd = signal_fd, .events = POLLIN}};
+		struct pollfd p[3] = {{.fd = f->signal_fd, .events = POLLIN}};
+		int ms = !out->len ? DRAIN_MS : f->told_to_end ? GRACE_MS : -1;
 
 		flow_poll(out, &p[1], &p[2]);
 		/* Whoever reads our output may take his time, but not for ever: a signal ends it. */
-		if (poll(p, 3, out->len ? -1 : DRAIN_MS) <= 0 || foreground_is_told_to_end(signal_fd))
+		if (poll(p, 3, ms) <= 0 || foreground_is_told_to_end(f->signal_fd))
 			return;
 		if (p[1].revents)
 			flow_read(out, false);
@@ -229,8 +237,7 @@ int foreground_wait(struct foreground *f, pid_t pid, int pidfd)
 		flow_poll(&in, &p[2], &p[3]);
 		flow_poll(&out, &p[4], &p[5]);
 		p[6] = (struct pollfd){.fd = f->notify_fd, .events = POLLIN};
-		if (poll(p, 7, -1) < 0)
-			continue;
+		patience_poll(p, ARRAY_SIZE(p), -1);
 		if (p[6].revents && notify_forward(f->notify_fd, pid))
 			fd_close(&f->notify_fd);
 		if (p[1].revents)
@@ -249,7 +256,7 @@ int foreground_wait(struct foreground *f, pid_t pid, int pidfd)
 	while (waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
 		;
 	if (terminal)
-		foreground_drain(&out, f->signal_fd);
+		foreground_drain(f, &out);
 	foreground_close(f);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -12,6 +13,7 @@ struct foreground {
 	int signal_fd;
 	int master_fd; /* of its terminal, or -1 */
 	int notify_fd; /* where it says that it is ready, or -1 */
+	bool told_to_end; /* a signal that means "end" was passed on */
 };
 
 #define FOREGROUND_NONE ((struct foreground){.signal_fd = -1, .master_fd = -1, .notify_fd = -1})

@@ -114,6 +114,7 @@ int life_plan(const struct create_options *o, const struct host_facts *facts, st
 	if (!bundle || bundle_read(o, bundle, a, ret_config_text, ret_config_len, e) < 0 ||
 	    oci_config_read("config.json", *ret_config_text, *ret_config_len, a, config, e) < 0)
 		return -1;
+	life_settle_oom_score(&config->process);
 	if (o->notify && config->process.set)
 		notify_add(config, life_state_dir(o->root, o->id, a), a);
 	if (o->console_fd >= 0)

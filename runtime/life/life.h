@@ -129,6 +129,10 @@ int life_load(const char *root, const char *id, enum store_lock how, struct aren
 /* Reads the config that the container was made from. */
 int life_read_config(const struct store *s, struct arena *a, struct oci_config *ret, struct error *e);
 
+/* Engines protect themselves from being killed when memory is short. Unless the config says so, that is not for
+ * the program: without oomScoreAdj a score below 0 becomes 0. */
+void life_settle_oom_score(struct oci_process *p);
+
 /* What a plan and the filter had to say of things in the config that can't be had: warnings, or with
  * strict an error that names all of them. */
 int life_settle_notes(const struct plan *p, const struct strings *seccomp, bool strict,

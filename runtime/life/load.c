@@ -7,6 +7,7 @@
 #include "cgroup/cgroup.h"
 #include "life/life.h"
 #include "oci/oci.h"
+#include "security/identity.h"
 
 int life_load(const char *root, const char *id, enum store_lock how, struct arena *a,
 	      struct store *ret_store, struct record *ret_record, struct error *e)
@@ -36,6 +37,12 @@ int life_read_config(const struct store *s, struct arena *a, struct oci_config *
 	if (oci_config_read("config.json", text, len, a, ret, e) < 0)
 		return err_wrap(e, "the config of container \"%s\"", s->id);
 	return 0;
+}
+
+void life_settle_oom_score(struct oci_process *p)
+{
+	if (p->set && !p->oom_score_adj.set && identity_is_protected_from_oom())
+		p->oom_score_adj = (struct opt_i32){.set = true, .v = 0};
 }
 
 static void notes_join(const struct strings *notes, struct buf *b)

@@ -45,6 +45,13 @@ int identity_set_personality(const struct personality_plan *p, struct error *e);
 /* Of this process (0) or a child. proc_dfd: a procfs that shows it. */
 int identity_set_oom_score_adj(int proc_dfd, pid_t pid, int32_t value, struct error *e);
 
+/* Huge pages, timer slack, the memory policy, what a core has in it and the like, as a fresh process has them. In
+ * the runtime itself, before it has children: hooks must not have the caller's, either. */
+int identity_reset_settings(struct error *e);
+
+/* The kernel would rather kill others when memory is short: the caller's score is below 0. */
+bool identity_is_protected_from_oom(void);
+
 /* Every disposition to default and nothing blocked. Handlers must not be needed any more. */
 int identity_reset_signals(struct error *e);
 

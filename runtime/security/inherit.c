@@ -1,20 +1,33 @@
 /*
- * Signals and scheduling: what a process takes along through fork and execve without being asked.
+ * Signals, scheduling, memory: what a process takes along through fork and execve without being asked.
  * The headers of the C library and the kernel can't both be included for sched_setattr and
  * rt_sigaction, so their structs are written out here.
  */
 #include "security/identity.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/ioprio.h>
+#include <linux/mempolicy.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { SIGNAL_LAST = 64, CPU_MASK_BYTES = 1024 };
+#include "base/fd.h"
+#include "base/str.h"
+
+#ifndef PR_SET_MEMORY_MERGE
+#define PR_SET_MEMORY_MERGE 67
+#endif
+
+/* The kernel's own, as most are configured. */
+#define CORE_FILTER "0x33"
+
+enum { SIGNAL_LAST = 64, CPU_MASK_BYTES = 1024, TIMER_SLACK_NS = 50000 };
 
 /* All of it zero: SIG_DFL, no flags, no mask. Larger than any architecture's. */
 struct kernel_sigaction {
@@ -33,6 +46,50 @@ struct kernel_sched_attr {
 	uint32_t util_min;
 	uint32_t util_max;
 };
+
+/* As a process has them that nobody has set anything for. */
+static const struct {
+	int option;
+	unsigned long value;
+	const char *what;
+} plain_settings[] = {
+	{PR_SET_THP_DISABLE, 0, "huge pages"},
+	/* 0 would be what the caller's own was when we were born. */
+	{PR_SET_TIMERSLACK, TIMER_SLACK_NS, "timer slack"},
+	{PR_MCE_KILL, PR_MCE_KILL_CLEAR, "what happens when memory fails"},
+	{PR_SET_MEMORY_MERGE, 0, "merging of equal memory"}, /* Linux 6.4 */
+	{PR_SET_IO_FLUSHER, 0, "reserves for flushing"},     /* a right that few have */
+};
+
+/* No file: a kernel without cores. Not ours: of a program that can't be read, and that dumps no core either. */
+static int core_filter_reset(struct error *e)
+{
+	if (fd_write_at(AT_FDCWD, "/proc/self/coredump_filter", CORE_FILTER) < 0 && errno != ENOENT &&
+	    errno != EACCES && errno != EPERM)
+		return err_sys(e, "reset what a core has in it");
+	return 0;
+}
+
+int identity_reset_settings(struct error *e)
+{
+	size_t i;
+
+	/* EINVAL: this kernel has nothing of the kind. EPERM: only others could have set it. */
+	for (i = 0; i < ARRAY_SIZE(plain_settings); i++)
+		if (prctl(plain_settings[i].option, plain_settings[i].value, 0, 0, 0) < 0 &&
+		    errno != EINVAL && errno != EPERM)
+			return err_sys(e, "reset %s", plain_settings[i].what);
+	if (syscall(SYS_set_mempolicy, MPOL_DEFAULT, NULL, 0) < 0 && errno != ENOSYS && errno != EPERM)
+		return err_sys(e, "reset the memory policy");
+	return core_filter_reset(e);
+}
+
+bool identity_is_protected_from_oom(void)
+{
+	char text[16];
+
+	return fd_read_at(AT_FDCWD, "/proc/self/oom_score_adj", text, sizeof(text)) > 0 && text[0] == '-';
+}
 
 int identity_reset_signals(struct error *e)
 {

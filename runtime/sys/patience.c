@@ -25,6 +25,16 @@ static struct {
 	const char *name;
 } watched = {.dfd = -1};
 
+bool patience_means_end(int sig)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++)
+		if (ends[i] == sig)
+			return true;
+	return false;
+}
+
 static void patience_note(int sig)
 {
 	(void)sig;

@@ -15,7 +15,10 @@
 /* What a peer that is at work needs, many times over. */
 enum { PATIENCE_PEER_MS = 10000 };
 
-/* From here on signals that mean "end" (TERM, INT, HUP, QUIT, if the caller doesn't ignore them) no longer kill
+/* TERM, INT, HUP, QUIT. */
+bool patience_means_end(int sig);
+
+/* From here on signals that mean "end" (if the caller doesn't ignore them) no longer kill
  * this process: they end its waits, and it can clean up. A foreground run blocks them to pass them on: then
  * those that are pending count. */
 void patience_catch_signals(void);

@@ -7,6 +7,8 @@
  *	attacker domain			prints the domain name of the uts namespace, without /proc
  *	attacker persona		prints the execution domain
  *	attacker securebits		prints the securebits
+ *	attacker settings		prints what a process passes on to its children besides, in words
+ *	attacker set PROGRAM [ARG]…	sets all of that to something else, and executes the program
  *	attacker abstract NAME		connects to an abstract unix socket; prints the error
  *	attacker terminal DIR		sits at a new terminal of the devpts DIR, which is its number 0 if there was none;
  *					says what is written to it
@@ -367,6 +369,54 @@ static int headless(void)
 	return 1;
 }
 
+/* ---- settings ---- */
+
+#ifndef PR_SET_MEMORY_MERGE
+#define PR_SET_MEMORY_MERGE 67
+#define PR_GET_MEMORY_MERGE 68
+#endif
+
+static void put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		perror(path);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int settings(void)
+{
+	unsigned long nodes[16] = {0};
+	char core[32] = "none";
+	int mode = -1, fd = open("/proc/self/coredump_filter", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, core, sizeof(core) - 1);
+
+	/* Headers of ELF files (bit 4) are in it or not by the kernel's configuration. */
+	snprintf(core, sizeof(core), "%lx", n > 0 ? strtoul(core, NULL, 16) & ~0x10UL : 0);
+	syscall(SYS_get_mempolicy, &mode, nodes, sizeof(nodes) * 8, NULL, 0);
+	printf("huge-pages-off %d timer-slack %d memory-failure %d merging %d memory-policy %d core %s\n",
+	       prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0), prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0),
+	       prctl(PR_MCE_KILL_GET, 0, 0, 0, 0), prctl(PR_GET_MEMORY_MERGE, 0, 0, 0, 0), mode, core);
+	return 0;
+}
+
+static int set_all(char **argv)
+{
+	unsigned long node = 1;
+
+	/* What this kernel doesn't have can't be passed on, either. */
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+	prctl(PR_SET_TIMERSLACK, 777777, 0, 0, 0);
+	prctl(PR_MCE_KILL, PR_MCE_KILL_SET, PR_MCE_KILL_EARLY, 0, 0);
+	prctl(PR_SET_MEMORY_MERGE, 1, 0, 0, 0);
+	syscall(SYS_set_mempolicy, 2 /* bind */, &node, 64);
+	put("/proc/self/coredump_filter", "0x7f");
+	execv(argv[0], argv);
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	const char *verb = argc > 1 ? argv[1] : "";
@@ -384,6 +434,10 @@ int main(int argc, char **argv)
 		return printf("%x\n", (unsigned int)personality(0xffffffff)) < 0;
 	if (strcmp(verb, "securebits") == 0)
 		return printf("%d\n", prctl(PR_GET_SECUREBITS)) < 0;
+	if (strcmp(verb, "settings") == 0)
+		return settings();
+	if (strcmp(verb, "set") == 0 && argc > 2)
+		return set_all(argv + 2);
 	if (strcmp(verb, "abstract") == 0 && argc > 2)
 		return abstract(argv[2]);
 	if (strcmp(verb, "terminal") == 0 && argc > 2)
