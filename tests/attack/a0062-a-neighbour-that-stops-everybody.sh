@@ -7,6 +7,20 @@
 . "${0%/*}/../lib/attack.sh"
 . "${0%/*}/../lib/life.sh"
 
+# Whether a child of $BG is stopped; nobody will ever continue it.
+_has_stopped_child() {
+	local pid state
+	for pid in $(cat "/proc/$BG/task/$BG/children" 2>/dev/null); do
+		{ read -r _ _ state _ <"/proc/$pid/stat"; } 2>/dev/null || continue
+		[ "$state" != T ] || return 0
+	done
+	return 1
+}
+
+_is_stopped_or_done() {
+	dead "$BG" || _has_stopped_child
+}
+
 # A create that hangs, as $BG.
 _stopped_in_the_making() {
 	local first tries
@@ -16,7 +30,8 @@ _stopped_in_the_making() {
 	bundle "ns(\"pid\"; \"/proc/$first/ns/pid\")" 'sh("sleep 100")'
 	for ((tries = 0; tries < 20; tries++)); do
 		background create -b "$B" "$ID" 2>"$T/said"
-		sleep 0.5
+		wait_until 20 _is_stopped_or_done
+		sleep 0.3 # it may be stopped when all is done
 		! lives "$BG" || return 0
 		wait_for_background
 		sbx delete -f "$ID"
