@@ -39,14 +39,22 @@ struct hook_run {
 	size_t output_len;
 };
 
-static const struct hook_setting plain;
+/* Hooks are often scripts. */
+static char default_path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+static int hook_enter_dir(const struct hook_setting *setting)
+{
+	if (setting->dfd)
+		return fchdir(*setting->dfd);
+	return setting->dir && chdir(setting->dir) < 0 ? chdir("/") : 0;
+}
 
 __attribute__((noreturn)) static void hook_child(const struct oci_hook *h,
 						 const struct hook_setting *setting, int in_fd,
 						 int out_fd)
 {
 	const struct strings *env = h->env.n ? &h->env : setting->env;
-	char *no_args[2] = {h->path, NULL}, *no_env[1] = {NULL};
+	char *no_args[2] = {h->path, NULL}, *no_env[2] = {default_path, NULL};
 	struct error e;
 
 	/* Its own group, so that a time-out reaches what it started. */
@@ -54,7 +62,7 @@ __attribute__((noreturn)) static void hook_child(const struct oci_hook *h,
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	umask(022);
 	if (identity_reset_signals(&e) < 0 || dup2(in_fd, 0) < 0 || dup2(out_fd, 1) < 0 || dup2(out_fd, 2) < 0 ||
-	    fd_cloexec_from(3) < 0)
+	    fd_cloexec_from(3) < 0 || hook_enter_dir(setting) < 0)
 		_exit(126);
 	if (setting->caps && caps_apply_without(setting->caps, CAPS_BIT(CAP_SYS_PTRACE), &e) < 0) {
 		dprintf(2, "%s", e.text);
@@ -232,17 +240,18 @@ int hooks_run(const struct oci_hook_list *hooks, const char *kind, const char *s
 	size_t i;
 
 	for (i = 0; i < hooks->n; i++)
-		if (hook_run_numbered(hooks, i, kind, state, setting ? setting : &plain, e) < 0)
+		if (hook_run_numbered(hooks, i, kind, state, setting, e) < 0)
 			return -1;
 	return 0;
 }
 
-void hooks_run_all(const struct oci_hook_list *hooks, const char *kind, const char *state)
+void hooks_run_all(const struct oci_hook_list *hooks, const char *kind, const char *state,
+		   const struct hook_setting *setting)
 {
 	struct error e;
 	size_t i;
 
 	for (i = 0; i < hooks->n; i++)
-		if (hook_run_numbered(hooks, i, kind, state, &plain, &e) < 0)
+		if (hook_run_numbered(hooks, i, kind, state, setting, &e) < 0)
 			log_warn("%s", e.text);
 }

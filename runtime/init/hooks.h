@@ -9,8 +9,12 @@
 #include "plan/security.h"
 
 struct hook_setting {
-	/* What a hook without an environment of its own gets; NULL: none. */
+	/* What a hook without an environment of its own gets; NULL: a PATH. */
 	const struct strings *env;
+	/* The directory it runs in, by name (if that isn't there any more: /) or by descriptor. Neither: that
+	 * of the process. */
+	const char *dir;
+	const int *dfd;
 	/* For programs of the image, run by a process that has more rights than they may have: these,
 	 * without the one to take that process over. NULL: the rights of the process. */
 	const struct cap_sets *caps;
@@ -22,4 +26,5 @@ int hooks_run(const struct oci_hook_list *hooks, const char *kind, const char *s
 	      const struct hook_setting *setting, struct error *e);
 
 /* Runs all of them, whatever becomes of each; failures are logged as warnings. */
-void hooks_run_all(const struct oci_hook_list *hooks, const char *kind, const char *state);
+void hooks_run_all(const struct oci_hook_list *hooks, const char *kind, const char *state,
+		   const struct hook_setting *setting);

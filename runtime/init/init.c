@@ -170,7 +170,8 @@ static int init_run_container_hooks(struct init *in, struct error *e)
 			       "CAP_SYS_PTRACE there could take them over: join a pid namespace that belongs to "
 			       "the container's user namespace, or do it in createRuntime",
 			       plan_join(in->plan, OCI_NS_PID)->path);
-	return hooks->n ? hooks_run(hooks, "createContainer", init_state(in, STATUS_CREATED), NULL, e) :
+	return hooks->n ? hooks_run(hooks, "createContainer", init_state(in, STATUS_CREATED),
+				    &(struct hook_setting){.dfd = &in->root.dfd}, e) :
 			  0;
 }
 

@@ -114,6 +114,7 @@ static int create_run_hooks(const struct plan *p, struct created *c, struct aren
 			    struct error *e)
 {
 	const struct oci_hooks *h = &p->config->hooks;
+	const struct hook_setting setting = {.dir = c->record.bundle};
 	const char *state;
 
 	if (!h->prestart.n && !h->create_runtime.n)
@@ -124,9 +125,9 @@ static int create_run_hooks(const struct plan *p, struct created *c, struct aren
 	/* "created" is the specification's word for what comes after the namespaces are made, though
 	 * `state` says "creating" until create has succeeded. */
 	state = record_state_text(&c->record, STATUS_CREATED, c->pid, a);
-	if (hooks_run(&h->prestart, "prestart", state, NULL, e) < 0)
+	if (hooks_run(&h->prestart, "prestart", state, &setting, e) < 0)
 		return -1;
-	return hooks_run(&h->create_runtime, "createRuntime", state, NULL, e);
+	return hooks_run(&h->create_runtime, "createRuntime", state, &setting, e);
 }
 
 /* Who gets the terminal's other end: the caller's socket, or the foreground run that we serve. */

@@ -59,7 +59,8 @@ static void destroy_run_poststop(const struct record *r, struct arena *a)
 	if (!r->hooks.poststop.n)
 		return;
 	/* The specification: warn, and go on as if it had succeeded. */
-	hooks_run_all(&r->hooks.poststop, "poststop", record_state_text(r, STATUS_STOPPED, 0, a));
+	hooks_run_all(&r->hooks.poststop, "poststop", record_state_text(r, STATUS_STOPPED, 0, a),
+		      &(struct hook_setting){.dir = r->bundle});
 }
 
 /* What a record of another boot describes is gone; its names may be somebody else's by now. */

@@ -195,4 +195,26 @@ the_environment_of_a_start_hook_is_the_programs_by_default() {
 	unlike "$(<"$B/rootfs/seen")" SECRET
 }
 
+# Those of the host start in the bundle, createContainer in the root of the container, startContainer where the program does.
+each_has_its_directory_and_a_path() {
+	mkdir elsewhere
+	_bundle_with_all_hooks "echo \$1 \$(pwd -P) \$PATH >>$T/shared/where" '.process.cwd = "/tmp"' 'sh("true")'
+	(cd elsewhere && "$SBXRUN" --root "$T/state" run -b "$B" "$ID")
+	is "$(awk '{ print $1, $2 }' shared/where)" "prestart $B
+createRuntime $B
+createContainer $B/rootfs
+startContainer /tmp
+poststart $B
+poststop $B"
+	[ "$(grep -c ' .*:.*/bin' shared/where)" = 6 ] || fail "no PATH: $(<shared/where)"
+}
+
+a_bundle_that_is_gone_does_not_keep_poststop_away() {
+	bundle 'args(["/bin/sleep", "1000"])' "hook(\"poststop\"; \"/bin/sh\"; [\"sh\", \"-c\", \"pwd >$T/where\"])"
+	sbx run -d -b "$B" "$ID"
+	mv "$B" "$B.away"
+	sbx delete -f "$ID"
+	is "$(<where)" /
+}
+
 run_tests
