@@ -26,6 +26,7 @@
 #include "ns/spawn.h"
 #include "ns/userns.h"
 #include "rootfs/mount.h"
+#include "rootfs/stage.h"
 #include "security/identity.h"
 #include "sys/msg.h"
 #include "sys/patience.h"
@@ -261,6 +262,13 @@ static void create_roll_back(struct created *c, struct arena *a)
 	store_close(&c->store);
 }
 
+static int create_stage(void *context, struct error *e)
+{
+	struct init *in = context;
+
+	return stage_set(in->plan, &in->sources, in->arena, e);
+}
+
 static int create_spawn(const struct plan *p, const struct create_options *o, struct init *in,
 			struct joins *joins, struct created *c, struct arena *a, struct error *e)
 {
@@ -269,6 +277,9 @@ static int create_spawn(const struct plan *p, const struct create_options *o, st
 	struct cgroup_dirs dirs = life_cgroups(&c->record);
 	struct netdevs netdevs = NETDEVS_NONE;
 	int socks[2], result;
+
+	if (stage_is_wanted(p))
+		spawn.before = create_stage;
 
 	if (dirs.n && cgroup_make(&p->cgroup, &dirs, &in->cgroup, e) < 0) {
 		/* It has removed what it made; what is there now is somebody else's. */

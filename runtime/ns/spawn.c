@@ -139,6 +139,8 @@ static int spawn_enter(void *context, int sock, struct error *e)
 	/* Those in a user namespace that is joined could trace it there, where they may see it. */
 	if (plan_join(p, OCI_NS_USER) && prctl(PR_SET_DUMPABLE, 0) < 0)
 		return err_sys(e, "prctl");
+	if (c->spawn->before && c->spawn->before(c->spawn->context, e) < 0)
+		return -1;
 	if (launcher_keep_pid_ns(p, c->spawn->joins, c->spawn->pid_ns, e) < 0 ||
 	    launcher_join(p, c->spawn->joins, e) < 0)
 		return -1;
@@ -225,7 +227,7 @@ bool spawn_leaves_cgroup_ns(const struct spawn *s)
 
 pid_t spawn_init(const struct spawn *s, int *ret_pidfd, struct error *e)
 {
-	bool launcher = s->plan->ns.n_joins || plan_has_new(s->plan, CLONE_NEWTIME);
+	bool launcher = s->plan->ns.n_joins || plan_has_new(s->plan, CLONE_NEWTIME) || s->before;
 	struct spawn_context context = {.spawn = s, .direct = !launcher};
 	struct launch l = {
 		.context = &context,

@@ -1,7 +1,7 @@
 /*
  * From the plan's namespaces to a process that is in all of them.
  *
- *	nothing joined, no time namespace      otherwise
+ *	nothing joined, no time namespace      otherwise, or with something to do before
  *
  *	parent ──clone3(all)──► init           parent ──► launcher: setns, unshare(user), unshare(time)
  *	       ◄── maps ──►                                  │ ◄── maps ──► parent
@@ -39,6 +39,8 @@ struct spawn {
 	int unified_dfd; /* cgroup for clone3, or -1 */
 	__attribute__((noreturn)) void (*main)(void *context); /* init's own program */
 	void *context;
+	/* What is to be done before a user namespace is entered; NULL: nothing. With a launcher. */
+	int (*before)(void *context, struct error *e);
 	uint64_t *ret_mnt_id; /* of init's new mount namespace, where it can be told; NULL: not asked for */
 	uint64_t *ret_user_id; /* the same of its new user namespace */
 	struct pid_ns *pid_ns; /* for main(): set in the process that it runs in */

@@ -5,6 +5,7 @@
 
 #include "base/fd.h"
 #include "rootfs/mount.h"
+#include "rootfs/stage.h"
 #include "sys/sys.h"
 
 struct sources sources_none(const struct plan *p, struct arena *a)
@@ -119,6 +120,8 @@ int sources_open(const struct plan *p, struct sources *s, struct error *e)
 		return err_sys(e, "root.path: open %s", p->rootfs);
 	s->root_fd = source_open_root(p, s->root_at_fd, e);
 	if (s->root_fd < 0)
+		return -1;
+	if (s->cwd && stage_take(p, s, e) < 0)
 		return -1;
 	for (i = 0; i < p->n_mounts; i++) {
 		if (p->mounts[i].kind != MOUNT_BIND || s->mounts[i] >= 0)

@@ -5,8 +5,8 @@
  *
  * Init opens them itself, in its own mount namespace: there a new user namespace has locked the
  * host's read-only, nosuid and nodev flags, which a clone made by the parent would lose. It does so
- * before it takes on the container's ids, so it reaches what the caller reaches. Only mounts that
- * map ids come from the parent, which alone may ask for that.
+ * before it takes on the container's ids, so it reaches what the caller reaches. Mounts that map ids
+ * come from the parent, which alone may ask for that, and go through a stage (rootfs/stage.h).
  */
 #pragma once
 
@@ -21,6 +21,7 @@ struct sources {
 	bool *cloned;	/* it is a clone already, and not the source itself */
 	int pid_ns_fd;	/* what procfs is to show; -1: the pid namespace of this process */
 	bool pid_ns_entered; /* by its children already, and it can't be entered again */
+	const char *cwd; /* to go back to, when binds were staged (rootfs/stage.h); else NULL */
 	bool peers;	/* mounts may be the host's peers (rootfs/attach.h) */
 	int *cgroups;	/* one a cgroup directory of the plan, when a mount shows them */
 };

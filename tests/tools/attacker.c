@@ -14,6 +14,7 @@
  *					says what is written to it
  *	attacker reopen DEV INO		lies in wait for the file DEV:INO as somebody's program or descriptor,
  *					holds it, and tries to get it for writing until /end is there
+ *	attacker uncover FILE		takes its root away, enters its mount namespace anew, prints FILE or the error
  *	attacker lock PATH		locks PATH, makes /held or says why it can't, and waits
  *	attacker headless		goes on in a thread when its main thread has ended
  */
@@ -341,6 +342,21 @@ static int sit_at_terminal(const char *dir)
 	return 0;
 }
 
+static int uncover(const char *path)
+{
+	int ns_fd = open("/proc/self/ns/mnt", O_RDONLY), fd;
+	char text[256];
+	ssize_t n;
+
+	if (ns_fd < 0 || umount2("/", MNT_DETACH) < 0 || setns(ns_fd, CLONE_NEWNS) < 0 ||
+	    (fd = open(path, O_RDONLY)) < 0)
+		return puts(error_name(-1)) < 0;
+	while ((n = read(fd, text, sizeof(text))) > 0)
+		if (write(STDOUT_FILENO, text, (size_t)n) < 0)
+			return 1;
+	return 0;
+}
+
 static int hold_lock(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK);
@@ -444,6 +460,8 @@ int main(int argc, char **argv)
 		return sit_at_terminal(argv[2]);
 	if (strcmp(verb, "headless") == 0)
 		return headless();
+	if (strcmp(verb, "uncover") == 0 && argc > 2)
+		return uncover(argv[2]);
 	if (strcmp(verb, "lock") == 0 && argc > 2)
 		return hold_lock(argv[2]);
 	if (strcmp(verb, "reopen") == 0 && argc > 3)

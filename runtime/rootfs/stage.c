@@ -1,0 +1,131 @@
+#include "rootfs/stage.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/fd.h"
+#include "rootfs/mount.h"
+#include "sys/sys.h"
+
+enum { NAME_SIZE = 24 };
+
+bool stage_is_wanted(const struct plan *p)
+{
+	const uint64_t lockable = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+				  MOUNT_ATTR_NOEXEC;
+	bool admin = p->caps.bounding & (1ULL << CAP_SYS_ADMIN);
+	size_t i;
+
+	if (!p->new_root || p->rootless || !(p->owns_userns || plan_join(p, OCI_NS_USER)))
+		return false;
+	for (i = 0; i < p->n_mounts; i++) {
+		const struct mount_plan *m = &p->mounts[i];
+
+		if (m->kind == MOUNT_BIND &&
+		    (m->idmap != IDMAP_NONE || (admin && ((m->set | m->set_all) & lockable))))
+			return true;
+	}
+	return false;
+}
+
+/* What the config takes off is init's to try, which may do so only as far as the host has not put it on.
+ * Binds that map ids have it all done by the parent. */
+static int stage_clone(const struct plan *p, size_t i, struct sources *s, struct error *e)
+{
+	struct mount_plan now = p->mounts[i];
+	autoclose int fd = -1;
+
+	if (s->mounts[i] >= 0)
+		return 0;
+	now.clear &= now.set_all;
+	now.clear_all = 0;
+	fd = mount_open_source(&now, e);
+	if (fd < 0)
+		return -1;
+	s->mounts[i] = mount_clone_bind(p, &now, fd, -1, e);
+	return s->mounts[i] < 0 ? -1 : 0;
+}
+
+static int stage_one(const struct plan *p, size_t i, struct sources *s, int stage_dfd, struct error *e)
+{
+	const struct mount_plan *m = &p->mounts[i];
+	autoclose int place_fd = -1;
+	char name[NAME_SIZE];
+	struct stat st;
+
+	if (stage_clone(p, i, s, e) < 0)
+		return -1;
+	snprintf(name, sizeof(name), "%zu", i);
+	if (fstat(s->mounts[i], &st) < 0 ||
+	    (S_ISDIR(st.st_mode) ? mkdirat(stage_dfd, name, 0700) :
+				   mknodat(stage_dfd, name, S_IFREG | 0600, 0)) < 0 ||
+	    (place_fd = openat(stage_dfd, name, O_PATH | O_CLOEXEC)) < 0 ||
+	    sys_attach(s->mounts[i], place_fd) < 0)
+		return err_sys(e, "%s: prepare %s", m->field, m->source);
+	fd_close(&s->mounts[i]);
+	return 0;
+}
+
+/* The place that init finds by the root's path must still be the root. */
+static int stage_attach(const struct plan *p, int stage_dfd, struct error *e)
+{
+	const unsigned int whole = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE;
+	autoclose int at_fd = open(p->rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autoclose int root_fd = at_fd < 0 ? -1 : open_tree(at_fd, "", whole);
+
+	if (root_fd < 0)
+		return err_sys(e, "root.path: open %s", p->rootfs);
+	if (sys_attach(stage_dfd, at_fd) < 0 || sys_attach(root_fd, stage_dfd) < 0)
+		return err_sys(e, "root.path: attach %s", p->rootfs);
+	return 0;
+}
+
+int stage_set(const struct plan *p, struct sources *s, struct arena *a, struct error *e)
+{
+	autoclose int stage_dfd = -1;
+	char cwd[4096];
+	size_t i;
+
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) < 0)
+		return err_sys(e, "make a mount namespace to prepare binds in");
+	stage_dfd = sys_mount_new("tmpfs", "mode", "755", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+	if (stage_dfd < 0)
+		return err_sys(e, "make a tmpfs to prepare binds in");
+	if (stage_attach(p, stage_dfd, e) < 0)
+		return -1;
+	for (i = 0; i < p->n_mounts; i++)
+		if (p->mounts[i].kind == MOUNT_BIND && stage_one(p, i, s, stage_dfd, e) < 0)
+			return -1;
+	s->cwd = arena_strdup(a, getcwd(cwd, sizeof(cwd)) ? cwd : "/");
+	if (fchdir(stage_dfd) < 0)
+		return err_sys(e, "enter the tmpfs with the binds");
+	return 0;
+}
+
+int stage_take(const struct plan *p, struct sources *s, struct error *e)
+{
+	const unsigned int whole = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE;
+	char name[NAME_SIZE];
+	size_t i;
+
+	for (i = 0; i < p->n_mounts; i++) {
+		const struct mount_plan *m = &p->mounts[i];
+		autoclose int fd = -1;
+
+		if (m->kind != MOUNT_BIND)
+			continue;
+		snprintf(name, sizeof(name), "%zu", i);
+		fd = open(name, O_PATH | O_CLOEXEC);
+		s->cloned[i] = m->idmap != IDMAP_NONE;
+		s->mounts[i] = fd < 0 || !s->cloned[i] ? fd_steal(&fd) : open_tree(fd, "", whole);
+		if (s->mounts[i] < 0)
+			return err_sys(e, "%s: take %s", m->field, m->source);
+	}
+	/* Hooks are run from where the caller is. */
+	if (chdir(s->cwd) < 0 && chdir("/") < 0)
+		return err_sys(e, "chdir to %s", s->cwd);
+	s->cwd = NULL;
+	return 0;
+}
