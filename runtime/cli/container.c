@@ -21,7 +21,7 @@ enum { OUTPUT_MAX = 64 << 20 };
 	CLI_OPTION(pidfd_socket, "pidfd-socket", 0, CLI_TEXT, "PATH", "unix socket that gets a pidfd of init"), \
 	CLI_OPTION(pid_file, "pid-file", 0, CLI_TEXT, "FILE", "write init's pid there"), \
 	CLI_OPTION(preserve_fds, "preserve-fds", 0, CLI_NUMBER, "N", "pass N descriptors from 3 on"), \
-	CLI_OPTION(no_pivot, "no-pivot", 0, CLI_FLAG, NULL, "move the root mount instead of pivot_root"), \
+	CLI_OPTION(no_pivot, "no-pivot", 0, CLI_FLAG, NULL, "move the root mount where pivot_root is refused"), \
 	CLI_OPTION(no_new_keyring, "no-new-keyring", 0, CLI_FLAG, NULL, "keep the caller's session keyring"), \
 	CLI_OPTION(no_subreaper, "no-subreaper", 0, CLI_FLAG, NULL, "accepted for compatibility: sbxrun leaves no process behind")
 // clang-format on

@@ -71,7 +71,7 @@ struct plan {
 	bool new_root;	      /* a mount namespace of its own: pivot_root, else chroot */
 	bool root_detached;   /* chroot into a tree that is attached nowhere */
 	bool attach_on_host;  /* chroot, and the root is mounted in the runtime's own namespace */
-	bool no_pivot;	      /* the caller's --no-pivot: move the root mount instead */
+	bool no_pivot;	      /* the caller's --no-pivot: the root may be moved instead */
 	bool owns_userns;     /* a new user namespace */
 	bool root_nodev;      /* no device rules hold: nodes that the image brings along are none */
 	uint64_t root_propagation;	 /* of the root mount, 0: not asked for */

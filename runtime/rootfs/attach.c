@@ -1,20 +1,8 @@
 #include "rootfs/attach.h"
 
-#include <errno.h>
-#include <sys/stat.h>
-
 #include "base/fd.h"
 #include "sys/mountinfo.h"
 #include "sys/sys.h"
-
-static uint64_t attach_mount_id(int fd)
-{
-	struct statx st;
-
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &st) < 0 || !(st.stx_mask & STATX_MNT_ID))
-		return 0;
-	return st.stx_mnt_id;
-}
 
 struct attach_search {
 	uint64_t id;
@@ -30,7 +18,7 @@ static int attach_look(const struct mountinfo_line *line, void *context, struct 
 	if (line->id != s->id || !line->shared)
 		return 0;
 	fd = open(line->point, O_PATH | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0 || attach_mount_id(fd) != s->id)
+	if (fd < 0 || sys_mount_id_of(fd) != s->id)
 		return err_set(e, ERR_SYSTEM, "the mount at %s is shared with the host and can't be reached",
 			       line->point);
 	s->top_fd = fd_steal(&fd);
@@ -54,7 +42,7 @@ static int attach_apart(int tree_fd, struct in_root target, int top_fd, struct e
 
 int attach_tree(bool peers, int tree_fd, struct in_root target, struct error *e)
 {
-	struct attach_search s = {.id = peers ? attach_mount_id(target.fd) : 0, .top_fd = -1};
+	struct attach_search s = {.id = peers ? sys_mount_id_of(target.fd) : 0, .top_fd = -1};
 	int result = 0;
 
 	if (peers && !s.id)

@@ -14,6 +14,7 @@
 #include "rootfs/devices.h"
 #include "rootfs/mask.h"
 #include "rootfs/mount.h"
+#include "rootfs/move.h"
 #include "rootfs/resolve.h"
 #include "sys/sys.h"
 
@@ -198,30 +199,21 @@ int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, st
 }
 
 /* The old root ends up under the new one and is let go there: no directory is needed for it. */
-static int rootfs_pivot(struct error *e)
+static int rootfs_pivot(const struct plan *p, const struct rootfs *r, struct error *e)
 {
-	if (sys_pivot_root(".", ".") < 0)
-		return err_sys(e, "pivot_root");
-	if (umount2(".", MNT_DETACH) < 0)
-		return err_sys(e, "unmount the host's root");
-	return 0;
-}
-
-/* For hosts whose root is a ramfs, which pivot_root refuses: the new root covers the old one. */
-static int rootfs_move(const struct rootfs *r, struct error *e)
-{
-	if (move_mount(r->dfd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
-		return err_sys(e, "--no-pivot: move the root filesystem to /");
-	if (chroot(".") < 0)
-		return err_sys(e, "chroot");
-	return 0;
+	if (sys_pivot_root(".", ".") == 0)
+		return umount2(".", MNT_DETACH) < 0 ? err_sys(e, "unmount the host's root") : 0;
+	/* The caller may say --no-pivot where it isn't necessary; it never protects as well. */
+	if (p->no_pivot && errno == EINVAL)
+		return move_root(p, r, e);
+	return err_sys(e, "pivot_root");
 }
 
 static int rootfs_change(const struct plan *p, const struct rootfs *r, struct error *e)
 {
 	if (!p->new_root)
 		return chroot(".") < 0 ? err_sys(e, "chroot") : 0;
-	return p->no_pivot ? rootfs_move(r, e) : rootfs_pivot(e);
+	return rootfs_pivot(p, r, e);
 }
 
 int rootfs_enter(const struct plan *p, struct rootfs *r, struct error *e)

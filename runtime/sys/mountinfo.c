@@ -41,7 +41,8 @@ static bool mountinfo_parse(char *text, struct mountinfo_line *ret)
 	mountinfo_decode(ret->point);
 	while ((field = strsep(&text, " ")) && strcmp(field, "-") != 0)
 		ret->shared |= strncmp(field, "shared:", strlen("shared:")) == 0;
-	return field != NULL;
+	ret->type = field ? strsep(&text, " ") : NULL;
+	return ret->type != NULL;
 }
 
 int mountinfo_each(int (*visit)(const struct mountinfo_line *line, void *context, struct error *e),

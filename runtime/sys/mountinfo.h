@@ -11,6 +11,7 @@ struct mountinfo_line {
 	uint64_t parent;
 	char *point; /* decoded */
 	bool shared;
+	char *type; /* of the file system */
 };
 
 /* Calls visit for each, in the kernel's order, until it returns something else than 0. That, or 0; -1 is

@@ -79,14 +79,24 @@ int sys_mount_new(const char *type, const char *key, const char *value, unsigned
 	return fsmount(fs_fd, FSMOUNT_CLOEXEC, attrs);
 }
 
-uint64_t sys_mount_id(const char *path)
+static uint64_t sys_mount_id_at(int dfd, const char *path, int flags)
 {
 	struct statx st;
 
-	if (statx(AT_FDCWD, path, AT_NO_AUTOMOUNT, STATX_MNT_ID, &st) < 0 ||
+	if (statx(dfd, path, flags | AT_NO_AUTOMOUNT, STATX_MNT_ID, &st) < 0 ||
 	    !(st.stx_mask & STATX_MNT_ID))
 		return 0;
 	return st.stx_mnt_id;
+}
+
+uint64_t sys_mount_id(const char *path)
+{
+	return sys_mount_id_at(AT_FDCWD, path, 0);
+}
+
+uint64_t sys_mount_id_of(int fd)
+{
+	return sys_mount_id_at(fd, "", AT_EMPTY_PATH);
 }
 
 bool sys_is_machine_root(void)

@@ -53,8 +53,9 @@ int sys_set_attr(int tree_fd, bool recursive, uint64_t set, uint64_t clear, uint
 /* A new mount of a filesystem type with at most one parameter (key NULL: none). */
 int sys_mount_new(const char *type, const char *key, const char *value, unsigned int attrs);
 
-/* The id of the mount that path is on, the topmost; 0 if it can't be told. */
+/* The id of the mount that path is on, the topmost, or that an open place is on; 0 if it can't be told. */
 uint64_t sys_mount_id(const char *path);
+uint64_t sys_mount_id_of(int fd);
 
 /* Root, and not only of a user namespace. */
 bool sys_is_machine_root(void);
