@@ -43,18 +43,36 @@ LIBS ?= -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -lm
 
 # ---- what is built ----
 
+# The library is every room below the programs (runtime/README.md, "Directories").
+LIB_ROOMS := base sys json oci plan ns cgroup rootfs security state init life
+# The programs, each with the rooms that are its own and those of the library that may end up in it.
+# tests/builds/programs looks into the linked files.
+PROGRAMS     := sbxrun
+OWN_sbxrun   := cli
+ROOMS_sbxrun := $(LIB_ROOMS)
+
+sources = $(wildcard $(patsubst %,runtime/%/*.c,$(1)))
+objects = $(patsubst %.c,$(B)/%.o,$(call sources,$(1)))
+
 SRC    := $(wildcard runtime/*/*.c)
-OBJ    := $(SRC:%.c=$(B)/%.o)
-LIBOBJ := $(filter-out $(B)/runtime/cli/main.o,$(OBJ))
+LIBOBJ := $(call objects,$(LIB_ROOMS))
+# What a program keeps to itself but for main() is tested like the library.
+OWNOBJ := $(foreach p,$(PROGRAMS),$(filter-out %/main.o,$(call objects,$(OWN_$(p)))))
 UNIT_SHARED := $(patsubst %.c,$(B)/%.o,$(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c)))
 UNIT   := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
 MAN    := $(patsubst runtime/man/%.md,$(B)/man/%,$(wildcard runtime/man/*.md))
 
-all: $(B)/sbxrun $(MAN) ## build the program and its manual
+all: $(PROGRAMS:%=$(B)/%) $(MAN) ## build the program and its manual
 
-$(B)/sbxrun: $(OBJ)
+$(B)/libsbxrun.a: $(LIBOBJ)
+	@echo "  AR   $@"
+	@rm -f $@
+	$(Q)$(AR) rcsD $@ $(LIBOBJ)
+
+$(foreach p,$(PROGRAMS),$(eval $(B)/$(p): $(call objects,$(OWN_$(p))) $(B)/libsbxrun.a))
+$(PROGRAMS:%=$(B)/%):
 	@echo "  LINK $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(LINK) -o $@ $(OBJ) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LINK) -o $@ $^ $(LIBS)
 
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -63,10 +81,10 @@ $(B)/%.o: %.c Makefile
 
 $(B)/runtime/cli/version.o: CFLAGS += -DSBXRUN_VERSION='"$(VERSION)"' -DSBXRUN_COMMIT='"$(COMMIT)"'
 
-$(B)/unit/%: tests/unit/%.c tests/unit/unit.h $(UNIT_SHARED) $(LIBOBJ)
+$(B)/unit/%: tests/unit/%.c tests/unit/unit.h $(UNIT_SHARED) $(OWNOBJ) $(B)/libsbxrun.a
 	@mkdir -p $(@D)
 	@echo "  TEST $@"
-	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -MMD -MP $(LINK) -o $@ $< $(UNIT_SHARED) $(LIBOBJ) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -MMD -MP $(LINK) -o $@ $< $(UNIT_SHARED) $(OWNOBJ) $(B)/libsbxrun.a $(LIBS)
 
 $(B)/man/%: runtime/man/%.md
 	@mkdir -p $(@D)
@@ -77,7 +95,7 @@ unit: $(UNIT) ## build the unit tests
 
 .SECONDARY: $(UNIT_SHARED)
 
--include $(OBJ:.o=.d) $(UNIT_SHARED:.o=.d) $(UNIT:=.d)
+-include $(SRC:%.c=$(B)/%.d) $(UNIT_SHARED:.o=.d) $(UNIT:=.d)
 
 # ---- for people ----
 
@@ -121,10 +139,13 @@ lint: ## formatting, shell scripts, static analysis
 format: ## let clang-format lay out the C code
 	clang-format -i $(SRC) $(wildcard runtime/*/*.h tests/*/*.c tests/*/*.h)
 
+print-programs: # a line each: its name, its own rooms, a colon, its rooms of the library
+	@$(foreach p,$(PROGRAMS),echo '$(p) $(OWN_$(p)) : $(ROOMS_$(p))';)
+
 clean: ## remove what was built
 	rm -rf build build-*
 
 help: ## print this
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-.PHONY: all unit run install uninstall deps check bench torture fuzz sanitize lint format clean help
+.PHONY: all unit run install uninstall deps check bench torture fuzz sanitize lint format print-programs clean help

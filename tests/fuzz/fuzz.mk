@@ -13,7 +13,7 @@ $(B)/yajl/%.o: $(YAJL)/src/%.c
 	$(Q)$(CC) $(OPT) $(SANITIZE) -w -I$(YAJL)/src -c -o $@ $<
 
 # An archive, so that a target may include a file of the runtime to reach what is static in it.
-$(B)/sbxrun.a: $(filter-out %/base/arena.o,$(LIBOBJ)) $(YAJLOBJ) $(SHARED)
+$(B)/sbxrun.a: $(filter-out %/base/arena.o,$(LIBOBJ)) $(OWNOBJ) $(YAJLOBJ) $(SHARED)
 	@rm -f $@
 	$(Q)ar rcs $@ $^
 
