@@ -1,7 +1,7 @@
 /*
  * Capabilities of the process that becomes the payload. Runs in init, before execve; single-threaded.
  *
- * Order in init, and why (SECURITY R11, R13, R15):
+ * Order in init, and why (rules R11, R13, R15 of spec/rules.md):
  *
  *	caps_drop_bounding()      needs CAP_SETPCAP, so it comes while all is still held
  *	identity_set_groups(), identity_set_ids()    permitted is kept, effective is gone afterwards
