@@ -73,7 +73,6 @@ the_root_can_not_be_taken_away_on_a_ramfs() {
 
 # With rights over the host itself: what is mounted there is gone at least.
 mounts_of_the_host_are_gone_on_a_ramfs() {
-	local host
 	mkdir host
 	mount -t tmpfs tmpfs host
 	echo canary >host/canary

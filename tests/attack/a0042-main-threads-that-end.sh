@@ -81,7 +81,7 @@ a_child_without_its_main_thread_goes_with_the_container() {
 		run sbx ps --format json "$ID"
 		sbx delete --force "$ID"
 		! _goes_on "$child" || escaped "$cgroups: it has outlived the container"
-		like "$out" "[[,]$child[],]" "$cgroups"
+		like "$out" "[[,]${child}[],]" "$cgroups"
 	done
 }
 

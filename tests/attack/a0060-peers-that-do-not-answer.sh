@@ -47,10 +47,9 @@ _mute() {
 
 ASKING='.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: ($T + "/sock"), syscalls: [{names: ["mkdir"], action: "SCMP_ACT_NOTIFY"}]}'
 
-
 # $BG waits for somebody; delete doesn't wait for it.
 _delete_wins() {
-	run timeout -k 1 "${1:-9}" "$SBXRUN" --root "$T/state" delete --force "$ID"
+	run timeout -k 1 9 "$SBXRUN" --root "$T/state" delete --force "$ID"
 	[ "$rc" = 0 ] || escaped "delete --force is kept out: status $rc, $err"
 	[ ! -e "$T/state/$ID" ] || escaped 'its state is left'
 	wait_until 20 dead "$BG"

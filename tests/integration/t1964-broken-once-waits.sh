@@ -9,7 +9,8 @@
 _run_unread() {
 	mkfifo pipe
 	bundle '.process.terminal = true' writable "$1"
-	sleep 300 <pipe &
+	# shellcheck disable=SC2217
+	sleep 300 <pipe & # it holds the other end
 	"$SBXRUN" --root "$T/state" run -b "$B" "$ID" >pipe 2>"$T/said" </dev/null &
 	BG=$!
 	wait_until 20 test -e "$B/rootfs/mark"
@@ -38,10 +39,10 @@ a_signal_ends_a_run_whose_program_has_ended_and_whose_output_nobody_reads() {
 what_somebody_reads_slowly_is_not_lost() {
 	mkfifo pipe
 	bundle '.process.terminal = true' 'args(["/bin/sh", "-c", "i=0; while [ $i -lt 20000 ]; do echo xxxxxxxxxx; i=$((i + 1)); done"])'
-	{ sleep 1; cat; } <pipe >read &
+	{ sleep 1; cat; } <pipe >taken &
 	sbx run -b "$B" "$ID" >pipe </dev/null
 	wait $!
-	is "$(wc -l <read)" 20000
+	is "$(wc -l <taken)" 20000
 }
 
 # Prints the clock ticks that process $1 has used.

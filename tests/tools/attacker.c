@@ -373,6 +373,7 @@ static void *sit(void *unused)
 	(void)unused;
 	for (;;)
 		pause();
+	return NULL;
 }
 
 static int headless(void)
