@@ -27,14 +27,16 @@ a_run_whose_start_hook_hangs_can_be_ended() {
 	done
 }
 
-# A process that is on its way into the container is in its pid namespace before it is its program.
+# A process that is on its way into the container is in its pid namespace before it is its program. One that is its program already has
+# slipped through, and is sent on its way.
 _exec_is_stopped() {
-	local pid state
+	local pid name state
 	for pid in $(sbx ps --format json "$ID" | jq '.[]'); do
-		if [ "$pid" != "$1" ]; then
-			state=$(awk '/^State/ { print $2 }' "/proc/$pid/status" 2>/dev/null) || return 1
-			[ "$state" = T ] && return
-		fi
+		[ "$pid" != "$1" ] || continue
+		read -r name state < <(awk '/^Name/ { name = $2 } /^State/ { print name, $2 }' "/proc/$pid/status" 2>/dev/null) || return 1
+		[ "$state" = T ] || continue
+		[ "$name" != sbxrun:exec ] || return 0
+		kill -CONT "$pid"
 	done
 	return 1
 }
