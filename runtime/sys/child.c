@@ -1,0 +1,50 @@
+#include "sys/child.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+
+#include "base/fd.h"
+#include "sys/loop.h"
+
+int child_collect(pid_t pid)
+{
+	int status = 0;
+	pid_t got;
+
+	/* __WALL: a child of clone() may end without SIGCHLD. */
+	do
+		got = waitpid(pid, &status, __WALL);
+	while (got < 0 && errno == EINTR);
+	return got < 0 ? -1 : status;
+}
+
+void child_end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	child_collect(pid);
+}
+
+int child_collect_within(pid_t pid, int ms, int *ret_status, struct error *e)
+{
+	autoclose int pidfd = pidfd_open(pid, 0);
+	const int64_t until = loop_now() + ms * LOOP_MS;
+	int status;
+
+	/* Without a pidfd (no descriptor is left) it is waited for without a deadline. */
+	while (pidfd >= 0 && !loop_is_ready(pidfd, POLLIN, until))
+		if (loop_now() >= until)
+			return err_set(e, ERR_SYSTEM, "process %d did not end within %d s", pid, ms / 1000);
+	status = child_collect(pid);
+	if (status < 0)
+		return err_sys(e, "wait for process %d", pid);
+	if (ret_status)
+		*ret_status = status;
+	return 0;
+}
+
+int child_exit_code(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}

@@ -1,0 +1,21 @@
+/*
+ * Children: one way to collect them. A child that nobody collects stays a zombie, and counts among the
+ * processes of its container.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/err.h"
+
+/* Waits until a child has ended. Its status as waitpid() tells it, or -1 with errno: there is no such child. */
+int child_collect(pid_t pid);
+
+/* Kills a child and collects it. For our own, which do not hang in the kernel. */
+void child_end(pid_t pid);
+
+/* Collects a child that is about to end; -1 if it doesn't within ms. *ret_status may be NULL. */
+int child_collect_within(pid_t pid, int ms, int *ret_status, struct error *e);
+
+/* What a shell says of a status: the exit code, or 128 + signal. */
+int child_exit_code(int status);
