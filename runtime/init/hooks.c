@@ -8,14 +8,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -23,6 +21,8 @@
 #include "base/str.h"
 #include "security/caps.h"
 #include "security/identity.h"
+#include "sys/child.h"
+#include "sys/loop.h"
 #include "sys/patience.h"
 #include "sys/sys.h"
 
@@ -33,6 +33,7 @@ struct hook_run {
 	int output_fd; /* our end */
 	int pidfd;
 	pid_t pid;
+	struct loop_source *printed, *input;
 	const char *state;
 	size_t state_left;
 	char output[OUTPUT_MAX];
@@ -105,70 +106,67 @@ fail:
 	return -1;
 }
 
-static void hook_feed(struct hook_run *run)
+static int hook_feed(void *context, short events)
 {
+	struct hook_run *run = context;
 	ssize_t n = write(run->stdin_fd, run->state, run->state_left);
 
+	(void)events;
 	if (n > 0) {
 		run->state += n;
 		run->state_left -= (size_t)n;
 	}
 	if (run->state_left == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
 		fd_close(&run->stdin_fd);
+	run->input->fd = run->stdin_fd;
+	return 0;
 }
 
-static void hook_drain(struct hook_run *run)
+static int hook_drain(void *context, short events)
 {
+	struct hook_run *run = context;
 	char chunk[1024];
 	ssize_t n = read(run->output_fd, chunk, sizeof(chunk));
 	size_t keep;
 
+	(void)events;
 	if (n == 0 || (n < 0 && errno != EINTR)) {
 		fd_close(&run->output_fd);
-		return;
+		run->printed->fd = -1;
+		return 0;
 	}
 	keep = n > 0 ? (size_t)n : 0;
 	if (keep > sizeof(run->output) - 1 - run->output_len)
 		keep = sizeof(run->output) - 1 - run->output_len;
 	memcpy(run->output + run->output_len, chunk, keep);
 	run->output_len += keep;
+	return 0;
 }
 
-static int hook_ms_left(const struct timespec *deadline)
+/* It has ended; all that it printed is read first. */
+static int hook_see_end(void *context, short events)
 {
-	struct timespec now;
-	long long ms;
+	const struct hook_run *run = context;
 
-	if (!deadline->tv_sec)
-		return -1;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	ms = (deadline->tv_sec - now.tv_sec) * 1000LL + (deadline->tv_nsec - now.tv_nsec) / 1000000;
-	return ms < 0 ? 0 : ms > 1000000 ? 1000000 : (int)ms;
+	(void)events;
+	return run->output_fd < 0 || !loop_is_ready(run->output_fd, POLLIN, 0);
 }
 
 /* Returns false when the time is up, or a signal asks for the end. */
-static bool hook_attend(struct hook_run *run, const struct timespec *deadline)
+static bool hook_attend(struct hook_run *run, int64_t deadline)
 {
+	struct loop l = {0};
 	struct error ignored;
 
+	run->printed = loop_add(&l, run->output_fd, POLLIN, hook_drain, run);
+	run->input = loop_add(&l, run->stdin_fd, POLLOUT, hook_feed, run);
+	loop_add(&l, run->pidfd, POLLIN, hook_see_end, run);
 	for (;;) {
-		struct pollfd fds[] = {
-			{.fd = run->pidfd, .events = POLLIN},
-			{.fd = run->output_fd, .events = POLLIN},
-			{.fd = run->stdin_fd, .events = POLLOUT},
-		};
-		int left = hook_ms_left(deadline);
+		int64_t now = loop_now(), look = now + SIGNAL_MS * LOOP_MS;
 
-		if (left == 0 || patience_check(&ignored) < 0)
+		if (now >= deadline || patience_check(&ignored) < 0)
 			return false;
-		patience_poll(fds, ARRAY_SIZE(fds), left < 0 || left > SIGNAL_MS ? SIGNAL_MS : left);
-		if (fds[2].revents)
-			hook_feed(run);
-		if (fds[1].revents)
-			hook_drain(run);
-		else if (fds[0].revents)
-			return true; /* ended, and all that it printed is read */
-		if (fds[0].revents && run->output_fd < 0)
+		if (loop_round(&l, deadline < look ? deadline : look))
 			return true;
 	}
 }
@@ -179,8 +177,7 @@ static void hook_finish(struct hook_run *run, bool killed, int *ret_status)
 		kill(-run->pid, SIGKILL);
 		kill(run->pid, SIGKILL);
 	}
-	while (waitpid(run->pid, ret_status, __WALL) < 0 && errno == EINTR)
-		;
+	*ret_status = child_collect(run->pid);
 	fd_close(&run->pidfd);
 	fd_close(&run->stdin_fd);
 	fd_close(&run->output_fd);
@@ -191,18 +188,16 @@ static int hook_run_one(const struct oci_hook *h, const char *state,
 {
 	struct hook_run run = {.stdin_fd = -1, .output_fd = -1, .pidfd = -1, .state = state,
 			       .state_left = strlen(state)};
-	struct timespec deadline = {0};
+	int64_t deadline = LOOP_NEVER;
 	bool in_time;
 	int status = 0;
 
-	if (h->timeout.set) {
-		clock_gettime(CLOCK_MONOTONIC, &deadline);
-		/* More than thirty years are as good as none, and can be counted in milliseconds. */
-		deadline.tv_sec += h->timeout.v < TIMEOUT_MAX ? h->timeout.v : TIMEOUT_MAX;
-	}
+	/* More than thirty years are as good as none, and can be counted in nanoseconds. */
+	if (h->timeout.set)
+		deadline = loop_now() + (h->timeout.v < TIMEOUT_MAX ? h->timeout.v : TIMEOUT_MAX) * LOOP_SECOND;
 	if (hook_spawn(h, setting, &run, e) < 0)
 		return -1;
-	in_time = hook_attend(&run, &deadline);
+	in_time = hook_attend(&run, deadline);
 	hook_finish(&run, !in_time, &status);
 	while (run.output_len && run.output[run.output_len - 1] == '\n')
 		run.output[--run.output_len] = '\0';

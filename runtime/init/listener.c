@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 
 #include "base/fd.h"
 #include "init/stage.h"
+#include "sys/loop.h"
 #include "sys/msg.h"
 
 enum {
@@ -131,14 +131,13 @@ void listener_hand_over(struct listener_page *page, int listener_fd, bool may_sl
 
 int listener_take(struct listener_page *page, int pidfd, struct error *e)
 {
-	struct pollfd p = {.fd = pidfd, .events = POLLIN};
 	int number, fd, ms;
 
 	for (ms = 0; ms < TAKE_MS; ms++) {
 		number = atomic_load(&page->number);
 		if (number)
 			break;
-		if (poll(&p, 1, 1) > 0)
+		if (loop_is_ready(pidfd, POLLIN, loop_now() + LOOP_MS))
 			return err_set(e, ERR_SYSTEM, "init died while its filter was loaded");
 	}
 	if (!number)

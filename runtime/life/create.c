@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/fd.h"
 #include "base/log.h"
@@ -28,6 +27,7 @@
 #include "rootfs/mount.h"
 #include "rootfs/stage.h"
 #include "security/identity.h"
+#include "sys/child.h"
 #include "sys/msg.h"
 #include "sys/patience.h"
 #include "sys/proc.h"
@@ -159,7 +159,6 @@ static int create_await_birth(int sock, bool listens, struct created *c, struct 
 			      struct error *e)
 {
 	autoclose int listener_fd = -1, pidfd = -1;
-	int status;
 	pid_t pid;
 
 	if (msg_wait(sock, e) < 0 ||
@@ -169,8 +168,7 @@ static int create_await_birth(int sock, bool listens, struct created *c, struct 
 	pid = proc_pid_of(pidfd);
 	if (pid < 0)
 		return err_sys(e, "find the pid of init");
-	while (waitpid(c->pid, &status, __WALL) < 0 && errno == EINTR)
-		;
+	child_collect(c->pid);
 	fd_close(&c->pidfd);
 	c->pid = pid;
 	c->pidfd = fd_steal(&pidfd);
@@ -251,12 +249,11 @@ static int create_attend(const struct plan *p, const struct create_options *o, s
 static void create_roll_back(struct created *c, struct arena *a)
 {
 	struct error why;
-	int status;
 
 	fd_close(&c->pidfd);
 	if (c->pid > 0)
 		kill(c->pid, SIGKILL);
-	if ((c->pid > 0 && patience_reap(c->pid, PATIENCE_PEER_MS, &status, &why) < 0) ||
+	if ((c->pid > 0 && child_collect_within(c->pid, PATIENCE_PEER_MS, NULL, &why) < 0) ||
 	    life_destroy(&c->store, &c->record, -1, a, &why) < 0)
 		log_warn("clean-up after the failure: %s", why.text);
 	store_close(&c->store);

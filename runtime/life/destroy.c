@@ -3,7 +3,6 @@
  * and the record goes last, so that whatever is left can be removed by the next `delete --force`.
  */
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/pidfd.h>
@@ -16,6 +15,8 @@
 #include "init/hooks.h"
 #include "life/life.h"
 #include "ns/userns.h"
+#include "sys/child.h"
+#include "sys/loop.h"
 #include "sys/patience.h"
 #include "sys/proc.h"
 #include "sys/sys.h"
@@ -24,21 +25,16 @@ enum { EXIT_WAIT_MS = 10000 };
 
 static int destroy_kill_init(int pidfd, const char *id, struct error *e)
 {
-	struct pollfd p = {.fd = pidfd, .events = POLLIN};
-	int n;
+	const int64_t until = loop_now() + EXIT_WAIT_MS * LOOP_MS;
 
 	if (pidfd < 0)
 		return 0;
 	if (pidfd_send_signal(pidfd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
 		return err_sys(e, "kill container \"%s\"", id);
-	do
-		n = poll(&p, 1, EXIT_WAIT_MS);
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
-		return err_sys(e, "wait for the end of container \"%s\"", id);
-	if (n == 0)
-		return err_set(e, ERR_SYSTEM, "container \"%s\" did not end within %d s of SIGKILL", id,
-			       EXIT_WAIT_MS / 1000);
+	while (!loop_is_ready(pidfd, POLLIN, until))
+		if (loop_now() >= until)
+			return err_set(e, ERR_SYSTEM, "container \"%s\" did not end within %d s of SIGKILL",
+				       id, EXIT_WAIT_MS / 1000);
 	/* If it is our child, its exit is ours to collect; otherwise this fails, and that is fine. */
 	waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0}, WEXITED | WNOHANG | __WALL);
 	return 0;
@@ -130,7 +126,6 @@ static int destroy_by_ids(destroy_act *act, const struct store *s, const struct 
 {
 	struct error ignored;
 	autoclose int ns_fd = destroy_open_ids(s, a, &ignored);
-	int status = 1;
 	pid_t pid;
 
 	if (ns_fd < 0)
@@ -138,9 +133,7 @@ static int destroy_by_ids(destroy_act *act, const struct store *s, const struct 
 	pid = sys_clone3(0, -1, NULL);
 	if (pid == 0)
 		_exit(setns(ns_fd, CLONE_NEWUSER) < 0 || act(s, dirs, &ignored) < 0);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status ? -1 : 0;
+	return pid > 0 && child_collect(pid) == 0 ? 0 : -1;
 }
 
 static int destroy_one(destroy_act *act, const struct store *s, const struct cgroup_dirs *dirs,

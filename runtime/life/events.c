@@ -5,9 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "base/fd.h"
 #include "base/log.h"
@@ -15,9 +13,9 @@
 #include "json/json.h"
 #include "life/life.h"
 #include "life/stats.h"
+#include "sys/loop.h"
 
 enum { LINE_MAX_BYTES = 4 << 20 };
-#define SECOND_NS 1000000000
 
 static int events_send(int out_fd, const struct buf *b, struct error *e)
 {
@@ -31,13 +29,12 @@ static int events_send(int out_fd, const struct buf *b, struct error *e)
 /* The pid on record is its while the pidfd says that it lives. */
 static int events_open_proc(pid_t pid, int pidfd)
 {
-	struct pollfd p = {.fd = pidfd, .events = POLLIN};
 	char path[32];
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d", pid);
 	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (poll(&p, 1, 0) != 0)
+	if (!store_is_alive(pidfd))
 		fd_close(&fd);
 	return fd;
 }
@@ -76,63 +73,80 @@ static int events_send_oom(const struct record *r, uint64_t times, int out_fd, s
 	return result;
 }
 
-static int64_t events_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * SECOND_NS + t.tv_nsec;
-}
-
 /* The next moment of the beat that is still to come; what was missed is not made up for. */
 static int64_t events_next(int64_t due, int64_t interval, int64_t now)
 {
 	return due > now ? due : due + ((now - due) / interval + 1) * interval;
 }
 
-static int events_wait(struct pollfd *fds, nfds_t n, int64_t until)
-{
-	int64_t left = until - events_now();
-	struct timespec t;
+/* What the loop knows. */
+struct events {
+	const struct record *record;
+	int pidfd;
+	int out_fd;
+	struct cgroup_oom *oom;
+	struct loop_source *oom_source;
+	bool ended;
+	struct error *e;
+};
 
-	if (left < 0)
-		left = 0;
-	t = (struct timespec){.tv_sec = left / SECOND_NS, .tv_nsec = left % SECOND_NS};
-	return ppoll(fds, n, &t, NULL) < 0 && errno != EINTR ? -1 : 0;
+static int events_take_oom(struct events *v)
+{
+	bool gone;
+	uint64_t times = cgroup_oom_take(v->oom, &gone);
+
+	if (gone)
+		v->oom_source->fd = -1;
+	return times ? events_send_oom(v->record, times, v->out_fd, v->e) : 0;
 }
 
-static int events_loop(const struct record *r, int pidfd, struct cgroup_oom *oom, int64_t interval,
-		       int out_fd, struct error *e)
+static int events_serve_oom(void *context, short events)
 {
-	struct pollfd fds[3] = {{.fd = pidfd, .events = POLLIN},
-				{.fd = oom->fd, .events = oom->events},
-				{.fd = out_fd}};
+	(void)events;
+	return events_take_oom(context);
+}
+
+static int events_serve_end(void *context, short events)
+{
+	struct events *v = context;
+
+	(void)events;
+	v->ended = true;
+	return 0;
+}
+
+/* A line at each beat. */
+static int events_beat(struct events *v)
+{
+	if (events_send_stats(v->record, v->pidfd, v->out_fd, v->e) == 0)
+		return 0;
+	if (v->e->class != ERR_WRONG_STATE)
+		return -1;
+	log_debug("%s", v->e->text); /* it is just being deleted */
+	return 0;
+}
+
+static int events_loop(struct events *v, int64_t interval)
+{
+	struct loop l = {0};
 	int64_t due;
 
-	if (__builtin_add_overflow(events_now(), interval, &due))
-		due = INT64_MAX;
+	loop_add(&l, v->pidfd, POLLIN, events_serve_end, v);
+	v->oom_source = loop_add(&l, v->oom->fd, v->oom->events, events_serve_oom, v);
+	loop_add(&l, v->out_fd, 0, events_serve_end, v); /* its reader has left */
+	if (__builtin_add_overflow(loop_now(), interval, &due))
+		due = LOOP_NEVER;
 	for (;;) {
-		uint64_t times;
-		bool gone;
-
-		if (events_wait(fds, 3, due) < 0)
-			return err_sys(e, "poll");
-		/* Also when it has ended: that may have been why. */
-		times = cgroup_oom_take(oom, &gone);
-		if (times && events_send_oom(r, times, out_fd, e) < 0)
+		if (loop_round(&l, due) < 0)
 			return -1;
-		if (fds[0].revents || fds[2].revents)
-			return 0;
-		if (gone)
-			fds[1].fd = -1;
-		if (events_now() < due)
+		/* Why it has ended may be that it ran out of memory. */
+		if (v->ended)
+			return events_take_oom(v);
+		if (loop_now() < due)
 			continue;
-		if (events_send_stats(r, pidfd, out_fd, e) < 0) {
-			if (e->class != ERR_WRONG_STATE)
-				return -1;
-			log_debug("%s", e->text); /* it is just being deleted */
-		}
-		due = events_next(due, interval, events_now());
+		if (events_beat(v) < 0)
+			return -1;
+		due = events_next(due, interval, loop_now());
 	}
 }
 
@@ -160,7 +174,8 @@ int life_events(const struct events_options *o, struct arena *a, struct error *e
 		return events_send_stats(&r, pidfd, o->out_fd, e);
 	if (cgroup_oom_open(&dirs, &oom, e) < 0)
 		return -1;
-	result = events_loop(&r, pidfd, &oom, o->interval_ns, o->out_fd, e);
+	result = events_loop(&(struct events){.record = &r, .pidfd = pidfd, .out_fd = o->out_fd, .oom = &oom, .e = e},
+			     o->interval_ns);
 	cgroup_oom_close(&oom);
 	return result < 0 && e->sys == EPIPE ? 0 : result; /* the reader left just now */
 }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <sys/pidfd.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "base/fd.h"
 #include "base/log.h"
@@ -25,6 +24,7 @@
 #include "oci/oci.h"
 #include "security/caps.h"
 #include "security/lsm.h"
+#include "sys/child.h"
 #include "sys/msg.h"
 #include "sys/sys.h"
 #include "sys/unix.h"
@@ -310,7 +310,7 @@ static int exec_start(const struct exec_options *o, const struct record *r, stru
 	struct launch l = {.context = j, .enter = join_enter, .main = join_main,
 			   .unified_dfd = j->init.cgroup.unified_dfd};
 	autoclose int pidfd = -1;
-	int socks[2], status, result;
+	int socks[2], result;
 	pid_t pid;
 
 	if (msg_pair(socks, e) < 0)
@@ -329,11 +329,8 @@ static int exec_start(const struct exec_options *o, const struct record *r, stru
 	if (result == 0)
 		result = exec_hand_over(o, pid, pidfd, a, e);
 	timing_mark("program runs");
-	if (result < 0 && pid > 0) {
-		kill(pid, SIGKILL);
-		while (waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
-			;
-	}
+	if (result < 0 && pid > 0)
+		child_end(pid);
 	if (result == 0 && !o->detach)
 		*ret_status = foreground_wait(f, pid, pidfd);
 	return result;

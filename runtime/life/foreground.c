@@ -6,57 +6,32 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/pidfd.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "life/notify.h"
+#include "sys/child.h"
 #include "sys/patience.h"
+#include "sys/relay.h"
 #include "sys/unix.h"
 
 enum {
-	CHUNK = 4096, /* what a pipe that can be written takes at once */
-	CTRL_D = 4,
 	DRAIN_MS = 100, /* for more output of a program that has ended */
 	GRACE_MS = 1000, /* for whoever reads it, after a signal that means "end" */
 };
-
-/* Bytes on their way from one descriptor to another. */
-struct flow {
-	int from, to; /* -1: ended */
-	size_t at, len;
-	char last; /* byte that passed */
-	char data[CHUNK];
-};
-
-static bool own_terminal_is_raw;
-static struct termios own_terminal;
 
 int foreground_prepare(struct foreground *f, struct error *e)
 {
 	/* Job control is between our caller and us; the rest is for the program. */
 	static const int ours[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGURG, SIGPIPE};
-	sigset_t set;
-	size_t i;
 
-	sigfillset(&set);
-	for (i = 0; i < ARRAY_SIZE(ours); i++)
-		sigdelset(&set, ours[i]);
-	if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-		return err_sys(e, "block signals");
-	f->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (f->signal_fd < 0)
-		return err_sys(e, "signalfd");
-	return 0;
+	return loop_signals_take(ours, ARRAY_SIZE(ours), &f->signals, e);
 }
 
 static bool foreground_size(struct winsize *w)
@@ -80,24 +55,24 @@ static void foreground_resize(int master_fd)
 		ioctl(master_fd, TIOCSWINSZ, &w);
 }
 
-static void foreground_make_raw(void)
+static void foreground_make_raw(struct foreground *f)
 {
 	struct termios raw;
 
-	if (tcgetattr(STDIN_FILENO, &own_terminal) < 0)
+	if (tcgetattr(STDIN_FILENO, &f->own_terminal) < 0)
 		return;
-	raw = own_terminal;
+	raw = f->own_terminal;
 	cfmakeraw(&raw);
 	/* The container's terminal leaves "\n" alone (ONLCR is off there), so ours turns it around. */
 	raw.c_oflag |= OPOST | ONLCR;
-	own_terminal_is_raw = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
+	f->own_terminal_is_raw = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
 }
 
-static void foreground_make_sane(void)
+static void foreground_make_sane(struct foreground *f)
 {
-	if (own_terminal_is_raw)
-		tcsetattr(STDIN_FILENO, TCSANOW, &own_terminal); /* not to wait for a line that is held up */
-	own_terminal_is_raw = false;
+	if (f->own_terminal_is_raw)
+		tcsetattr(STDIN_FILENO, TCSANOW, &f->own_terminal); /* not to wait for a line that is held up */
+	f->own_terminal_is_raw = false;
 }
 
 int foreground_open_terminal(struct foreground *f, int sock, struct error *e)
@@ -108,46 +83,8 @@ int foreground_open_terminal(struct foreground *f, int sock, struct error *e)
 	if (f->master_fd < 0)
 		return err_sys(e, "process.terminal: receive the terminal");
 	fcntl(f->master_fd, F_SETFL, O_NONBLOCK | O_RDWR);
-	foreground_make_raw();
+	foreground_make_raw(f);
 	return 0;
-}
-
-static void flow_read(struct flow *w, bool from_stdin)
-{
-	ssize_t n = read(w->from, w->data, sizeof(w->data));
-
-	if (n > 0) {
-		w->at = 0;
-		w->len = (size_t)n;
-		w->last = w->data[n - 1];
-	} else if (n == 0 && from_stdin) {
-		/* The end of our input is the end of the program's, as a terminal says it: the first one
-		 * ends an incomplete line, if there is one. */
-		w->data[0] = w->data[1] = CTRL_D;
-		w->at = 0;
-		w->len = w->last == '\n' ? 1 : 2;
-		w->from = -1;
-	} else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-		w->from = -1; /* EIO: the last process has closed the terminal */
-	}
-}
-
-static void flow_write(struct flow *w)
-{
-	ssize_t n = write(w->to, w->data + w->at, w->len);
-
-	if (n > 0) {
-		w->at += (size_t)n;
-		w->len -= (size_t)n;
-	} else if (n < 0 && errno != EAGAIN && errno != EINTR) {
-		w->len = 0; /* nobody listens: drop it, and let the program go on */
-	}
-}
-
-static void flow_poll(const struct flow *w, struct pollfd *in, struct pollfd *out)
-{
-	*in = (struct pollfd){.fd = w->len ? -1 : w->from, .events = POLLIN};
-	*out = (struct pollfd){.fd = w->len ? w->to : -1, .events = POLLOUT};
 }
 
 /* Orphans of a container without a pid namespace of its own are given to us; each one left would
@@ -161,102 +98,124 @@ static void foreground_reap(pid_t program)
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 ||
 		    info.si_pid == 0 || info.si_pid == program)
 			return;
-		waitpid(info.si_pid, NULL, __WALL);
+		child_collect(info.si_pid);
 	}
 }
 
-static void foreground_forward(struct foreground *f, pid_t pid, int pidfd)
-{
-	struct signalfd_siginfo info;
+/* What foreground_wait() waits for. */
+struct watch {
+	struct foreground *f;
+	pid_t pid;
+	int pidfd;
+	struct loop_source *notify;
+};
 
-	while (read(f->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD) {
-			foreground_reap(pid);
-			continue;
-		}
-		if (info.ssi_signo == SIGWINCH && f->master_fd >= 0) {
-			foreground_resize(f->master_fd);
-			continue;
-		}
-		f->told_to_end |= patience_means_end((int)info.ssi_signo);
-		/* ESRCH: it ended meanwhile, and poll will say so. */
-		if (pidfd_send_signal(pidfd, (int)info.ssi_signo, NULL, 0) < 0 && errno != ESRCH)
-			log_warn("forward signal %u: %s", info.ssi_signo, err_text(errno));
+static void watch_forward(const struct watch *w, const struct signalfd_siginfo *info)
+{
+	if (info->ssi_signo == SIGCHLD) {
+		foreground_reap(w->pid);
+		return;
 	}
+	if (info->ssi_signo == SIGWINCH && w->f->master_fd >= 0) {
+		foreground_resize(w->f->master_fd);
+		return;
+	}
+	w->f->told_to_end |= patience_means_end((int)info->ssi_signo);
+	/* ESRCH: it ended meanwhile, and its pidfd will say so. */
+	if (pidfd_send_signal(w->pidfd, (int)info->ssi_signo, NULL, 0) < 0 && errno != ESRCH)
+		log_warn("forward signal %u: %s", info->ssi_signo, err_text(errno));
 }
 
-static bool foreground_is_told_to_end(int signal_fd)
+static int watch_signals(void *context, short events)
 {
+	const struct watch *w = context;
 	struct signalfd_siginfo info;
 
-	while (read(signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+	(void)events;
+	while (read(w->f->signals.fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		watch_forward(w, &info);
+	return 0;
+}
+
+static int watch_notify(void *context, short events)
+{
+	struct watch *w = context;
+
+	(void)events;
+	if (notify_forward(w->f->notify_fd, w->pid)) {
+		w->notify->fd = -1;
+		fd_close(&w->f->notify_fd);
+	}
+	return 0;
+}
+
+static int watch_end(void *context, short events)
+{
+	(void)context;
+	(void)events;
+	return 1;
+}
+
+/* While what the program wrote is passed on: a signal ends that. */
+static int watch_signals_of_drain(void *context, short events)
+{
+	const struct foreground *f = context;
+	struct signalfd_siginfo info;
+
+	(void)events;
+	while (read(f->signals.fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
 		if (info.ssi_signo != SIGCHLD && info.ssi_signo != SIGWINCH)
-			return true;
-	return false;
+			return 1;
+	return 0;
 }
 
-/* What the program wrote before it ended is still in the terminal; background processes that hold
- * it open are not waited for. */
-static void foreground_drain(const struct foreground *f, struct flow *out)
+/* What the program wrote before it ended is still in the terminal; background processes that hold it open
+ * are not waited for. Whoever reads our output may take his time, but not for ever. */
+static void foreground_drain(struct foreground *f, struct relay *out)
 {
-	while (out->from >= 0 || out->len) {
-		struct pollfd p[3] = {{.fd = f->signal_fd, .events = POLLIN}};
-		int ms = !out->len ? DRAIN_MS : f->told_to_end ? GRACE_MS : -1;
+	struct loop l = {0};
 
-		flow_poll(out, &p[1], &p[2]);
-		/* Whoever reads our output may take his time, but not for ever: a signal ends it. */
-		if (poll(p, 3, ms) <= 0 || foreground_is_told_to_end(f->signal_fd))
+	loop_add(&l, f->signals.fd, POLLIN, watch_signals_of_drain, f);
+	relay_add(out, &l);
+	while (!relay_is_done(out)) {
+		int64_t until = !out->len	 ? loop_now() + DRAIN_MS * LOOP_MS :
+				f->told_to_end ? loop_now() + GRACE_MS * LOOP_MS :
+						 LOOP_NEVER;
+
+		if (loop_round(&l, until) || loop_now() >= until)
 			return;
-		if (p[1].revents)
-			flow_read(out, false);
-		if (p[2].revents)
-			flow_write(out);
 	}
 }
 
 void foreground_close(struct foreground *f)
 {
-	foreground_make_sane();
+	foreground_make_sane(f);
 	fd_close(&f->master_fd);
-	fd_close(&f->signal_fd);
 	fd_close(&f->notify_fd);
+	loop_signals_give_back(&f->signals);
 }
 
 int foreground_wait(struct foreground *f, pid_t pid, int pidfd)
 {
 	bool terminal = f->master_fd >= 0;
-	struct flow in = {.from = terminal ? STDIN_FILENO : -1, .to = f->master_fd, .last = '\n'};
-	struct flow out = {.from = f->master_fd, .to = STDOUT_FILENO};
-	int status = 0;
+	struct relay in = {.from = STDIN_FILENO, .to = f->master_fd, .is_input = true, .last = '\n'};
+	struct relay out = {.from = f->master_fd, .to = STDOUT_FILENO};
+	struct watch w = {.f = f, .pid = pid, .pidfd = pidfd};
+	struct loop l = {0};
+	int status;
 
 	log_flush(); /* the program runs, perhaps for months */
-	for (;;) {
-		struct pollfd p[7] = {{.fd = pidfd, .events = POLLIN},
-				      {.fd = f->signal_fd, .events = POLLIN}};
-
-		flow_poll(&in, &p[2], &p[3]);
-		flow_poll(&out, &p[4], &p[5]);
-		p[6] = (struct pollfd){.fd = f->notify_fd, .events = POLLIN};
-		patience_poll(p, ARRAY_SIZE(p), -1);
-		if (p[6].revents && notify_forward(f->notify_fd, pid))
-			fd_close(&f->notify_fd);
-		if (p[1].revents)
-			foreground_forward(f, pid, pidfd);
-		if (p[2].revents)
-			flow_read(&in, true);
-		if (p[3].revents)
-			flow_write(&in);
-		if (p[4].revents)
-			flow_read(&out, false);
-		if (p[5].revents)
-			flow_write(&out);
-		if (p[0].revents)
-			break;
+	w.notify = loop_add(&l, f->notify_fd, POLLIN, watch_notify, &w);
+	loop_add(&l, f->signals.fd, POLLIN, watch_signals, &w);
+	if (terminal) {
+		relay_add(&in, &l);
+		relay_add(&out, &l);
 	}
-	while (waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
-		;
+	loop_add(&l, pidfd, POLLIN, watch_end, &w); /* last: what came before its end is served */
+	loop_run(&l, LOOP_NEVER);
+	status = child_collect(pid);
 	if (terminal)
 		foreground_drain(f, &out);
 	foreground_close(f);
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return status < 0 ? 0 : child_exit_code(status);
 }

@@ -5,18 +5,23 @@
 
 #include <stdbool.h>
 #include <sys/types.h>
+#include <termios.h>
 
 #include "base/err.h"
 #include "oci/config.h"
+#include "sys/loop.h"
 
 struct foreground {
-	int signal_fd;
+	struct loop_signals signals;
 	int master_fd; /* of its terminal, or -1 */
 	int notify_fd; /* where it says that it is ready, or -1 */
 	bool told_to_end; /* a signal that means "end" was passed on */
+	bool own_terminal_is_raw;
+	struct termios own_terminal; /* as it was */
 };
 
-#define FOREGROUND_NONE ((struct foreground){.signal_fd = -1, .master_fd = -1, .notify_fd = -1})
+#define FOREGROUND_NONE                                                                            \
+	((struct foreground){.signals = LOOP_SIGNALS_NONE, .master_fd = -1, .notify_fd = -1})
 
 /* Blocks signals from here on, so that none is lost; they are forwarded by foreground_wait(). */
 int foreground_prepare(struct foreground *f, struct error *e);
@@ -31,5 +36,5 @@ int foreground_open_terminal(struct foreground *f, int sock, struct error *e);
 /* Forwards signals and bytes until pid (our child) has ended; its exit code, or 128 + signal. */
 int foreground_wait(struct foreground *f, pid_t pid, int pidfd);
 
-/* Gives our own terminal back. foreground_wait() has done so. */
+/* Gives our own terminal and the signals back. foreground_wait() has done so. */
 void foreground_close(struct foreground *f);

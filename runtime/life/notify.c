@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "sys/loop.h"
 #include "sys/patience.h"
 
 #define INSIDE "/run/notify"
@@ -148,16 +148,36 @@ bool notify_forward(int fd, pid_t pid)
 	return false;
 }
 
+struct notify_watch {
+	int fd;
+	pid_t pid;
+};
+
+static int notify_serve(void *context, short events)
+{
+	const struct notify_watch *w = context;
+
+	(void)events;
+	return notify_forward(w->fd, w->pid) ? 1 : 0;
+}
+
+static int notify_serve_end(void *context, short events)
+{
+	(void)context;
+	(void)events;
+	return 1;
+}
+
 int notify_wait(int fd, pid_t pid, int pidfd, struct error *e)
 {
-	for (;;) {
-		struct pollfd p[] = {{.fd = fd, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
+	struct notify_watch w = {.fd = fd, .pid = pid};
+	struct loop l = {0};
 
-		patience_poll(p, ARRAY_SIZE(p), -1);
-		if ((p[0].revents && notify_forward(fd, pid)) || p[1].revents)
-			return 0;
+	loop_add(&l, fd, POLLIN, notify_serve, &w);
+	loop_add(&l, pidfd, POLLIN, notify_serve_end, NULL);
+	while (loop_round(&l, LOOP_NEVER) == 0)
 		if (patience_is_signalled())
 			return err_set(e, ERR_SYSTEM,
 				       "interrupted by a signal: the container runs, but has not said that it is ready");
-	}
+	return 0;
 }

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/str.h"
 #include "cgroup/cgroup.h"
 #include "life/life.h"
+#include "sys/child.h"
 
 enum { PS_MAX = 64 << 20 };
 
@@ -99,7 +99,7 @@ static char **ps_arguments(char *const *args, size_t n, struct arena *a)
 static int ps_spawn(char *const *argv, int out_fd, int err_fd, struct error *e)
 {
 	posix_spawn_file_actions_t actions;
-	pid_t pid = -1, got;
+	pid_t pid = -1;
 	int status, rc;
 
 	if (posix_spawn_file_actions_init(&actions) != 0)
@@ -117,10 +117,8 @@ static int ps_spawn(char *const *argv, int out_fd, int err_fd, struct error *e)
 		errno = rc;
 		return err_sys(e, "ps: run the host's ps");
 	}
-	do
-		got = waitpid(pid, &status, 0);
-	while (got < 0 && errno == EINTR);
-	if (got < 0)
+	status = child_collect(pid);
+	if (status < 0)
 		return err_sys(e, "ps: wait for the host's ps");
 	return status;
 }

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "base/fd.h"
+#include "sys/child.h"
 #include "sys/msg.h"
 #include "sys/proc.h"
 #include "sys/sys.h"
@@ -121,13 +122,13 @@ static pid_t launch_attend(const struct launch *l, pid_t launcher, int sock, int
 	err_sys(e, "find the pid of the container's process");
 	/* What can't be named to anybody must not run. */
 	pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
-	waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0}, WEXITED | __WALL);
+	waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0}, WEXITED | __WALL); /* it has no number here */
 	return -1;
 }
 
 pid_t launch(const struct launch *l, int *ret_pidfd, struct error *e)
 {
-	int socks[2], status;
+	int socks[2];
 	pid_t launcher, pid = -1;
 
 	if (msg_pair(socks, e) < 0)
@@ -146,8 +147,8 @@ pid_t launch(const struct launch *l, int *ret_pidfd, struct error *e)
 		pid = launch_attend(l, launcher, socks[0], ret_pidfd, e);
 		if (pid < 0)
 			kill(launcher, SIGKILL);
-		while (launcher != pid && waitpid(launcher, &status, 0) < 0 && errno == EINTR)
-			;
+		if (launcher != pid)
+			child_collect(launcher);
 	}
 	fd_close(&socks[0]);
 	return pid;

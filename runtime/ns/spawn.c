@@ -9,7 +9,6 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "base/fd.h"
 #include "base/str.h"
@@ -18,6 +17,7 @@
 #include "ns/members.h"
 #include "ns/userns.h"
 #include "oci/names.h"
+#include "sys/child.h"
 #include "sys/msg.h"
 #include "sys/proc.h"
 #include "sys/sys.h"
@@ -184,7 +184,7 @@ __attribute__((noreturn)) static void spawn_main(void *context)
 
 static pid_t spawn_directly(const struct launch *l, bool userns, int *ret_pidfd, struct error *e)
 {
-	int socks[2] = {-1, -1}, status;
+	int socks[2] = {-1, -1};
 	struct error why;
 	pid_t pid;
 
@@ -208,9 +208,7 @@ static pid_t spawn_directly(const struct launch *l, bool userns, int *ret_pidfd,
 	else if (pid < 0)
 		err_sys(e, "clone init into its namespaces");
 	if (pid > 0 && userns && launch_answer_maps(l, pid, socks[0], e) < 0) {
-		kill(pid, SIGKILL);
-		while (waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
-			;
+		child_end(pid);
 		fd_close(ret_pidfd);
 		pid = -1;
 	}

@@ -11,6 +11,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "sys/child.h"
 #include "sys/patience.h"
 #include "sys/proc.h"
 #include "sys/sys.h"
@@ -65,10 +66,10 @@ static int userns_await_helper(pid_t child, int *ret_status, struct error *e)
 
 	if (pidfd >= 0 && patience_wait(pidfd, POLLIN, 0, e) < 0) {
 		kill(child, SIGKILL);
-		patience_reap(child, PATIENCE_PEER_MS, ret_status, &ignored);
+		child_collect_within(child, PATIENCE_PEER_MS, ret_status, &ignored);
 		return -1;
 	}
-	return patience_reap(child, PATIENCE_PEER_MS, ret_status, e);
+	return child_collect_within(child, PATIENCE_PEER_MS, ret_status, e);
 }
 
 /* newuidmap PID inside outside count …: set-user-ID helpers that know /etc/subuid. */
@@ -166,7 +167,7 @@ int userns_open_map(const struct oci_id_maps *uids, const struct oci_id_maps *gi
 {
 	char path[64];
 	autoclose int pidfd = -1;
-	int ns_fd = -1, status;
+	int ns_fd = -1;
 	pid_t parent = getpid(), pid = sys_clone3(CLONE_NEWUSER, -1, &pidfd);
 
 	if (pid < 0)
@@ -185,8 +186,6 @@ int userns_open_map(const struct oci_id_maps *uids, const struct oci_id_maps *gi
 		if (ns_fd < 0)
 			err_sys(e, "open %s", path);
 	}
-	kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	child_end(pid);
 	return ns_fd;
 }

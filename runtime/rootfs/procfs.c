@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 
 #include "base/fd.h"
+#include "sys/child.h"
 #include "sys/msg.h"
 #include "sys/sys.h"
 
@@ -21,16 +21,6 @@ static int messenger_leave_the_tree(void)
 	    fchdir(empty_fd) < 0 || sys_pivot_root(".", ".") < 0 || umount2(".", MNT_DETACH) < 0)
 		return -1;
 	return chdir("/");
-}
-
-static int messenger_wait(pid_t pid)
-{
-	int status;
-
-	while (waitpid(pid, &status, __WALL) < 0)
-		if (errno != EINTR)
-			return -1;
-	return status;
 }
 
 /* Its child, the only one in sight, has no more than a socket and the right to call fsopen(). The
@@ -50,7 +40,7 @@ __attribute__((noreturn)) static void messenger_main(int pid_ns_fd, int sock)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	pid = sys_clone3(0, -1, NULL);
 	if (pid > 0)
-		_exit(messenger_wait(pid) != 0);
+		_exit(child_collect(pid) != 0);
 	if (pid == 0)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	fs_fd = pid < 0 ? -1 : fsopen("proc", FSOPEN_CLOEXEC);
@@ -79,7 +69,7 @@ static int procfs_send_for(int pid_ns_fd)
 	}
 	got = msg_recv(socks[0], &kind, &why, &fs_fd);
 	fd_close(&socks[0]);
-	messenger_wait(pid);
+	child_collect(pid);
 	errno = got > 0 && why.sys ? why.sys : EPERM;
 	if (got <= 0 || fs_fd < 0)
 		return -1;

@@ -24,7 +24,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +38,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "state/sweep.h"
+#include "sys/loop.h"
 #include "sys/patience.h"
 #include "sys/proc.h"
 
@@ -432,9 +432,7 @@ int store_forget_start(const struct store *s)
 
 bool store_is_alive(int pidfd)
 {
-	struct pollfd p = {.fd = pidfd, .events = POLLIN};
-
-	return poll(&p, 1, 0) == 0;
+	return !loop_is_ready(pidfd, POLLIN, 0);
 }
 
 int store_relock(struct store *s, struct error *e)

@@ -6,13 +6,12 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/file.h>
-#include <sys/pidfd.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "sys/loop.h"
 
 /* Between two looks. Not at once: what is about to run gets the signals that a foreground run holds for it. */
 enum { LOOK_MS = 200, NAP_MS = 10 };
@@ -110,31 +109,23 @@ int patience_check(struct error *e)
 	return 0;
 }
 
-static int64_t patience_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
-}
-
 int64_t patience_until(int ms)
 {
-	return patience_now() + ms;
+	return loop_now() + ms * LOOP_MS;
 }
 
 static int patience_check_time(int64_t until, struct error *e)
 {
 	if (patience_check(e) < 0)
 		return -1;
-	if (until && patience_now() >= until)
+	if (until && loop_now() >= until)
 		return err_set(e, ERR_SYSTEM, "no answer within %d s", PATIENCE_PEER_MS / 1000);
 	return 0;
 }
 
 int patience_nap(int64_t until, struct error *e)
 {
-	static const struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
+	static const struct timespec nap = {.tv_nsec = NAP_MS * LOOP_MS};
 
 	nanosleep(&nap, NULL);
 	return patience_check_time(until, e);
@@ -142,45 +133,8 @@ int patience_nap(int64_t until, struct error *e)
 
 int patience_wait(int fd, short events, int64_t until, struct error *e)
 {
-	struct pollfd p = {.fd = fd, .events = events};
-	int n;
-
-	while ((n = poll(&p, 1, LOOK_MS)) == 0 || (n < 0 && errno == EINTR))
+	while (!loop_is_ready(fd, events, loop_now() + LOOK_MS * LOOP_MS))
 		if (patience_check_time(until, e) < 0)
 			return -1;
 	return 0;
-}
-
-int patience_reap(pid_t pid, int ms, int *ret_status, struct error *e)
-{
-	autoclose int pidfd = pidfd_open(pid, 0);
-	struct pollfd p = {.fd = pidfd, .events = POLLIN};
-	const int64_t until = patience_until(ms);
-	pid_t got;
-
-	/* Not to be interrupted: what is waited for was killed, and somebody must collect it. */
-	while (pidfd >= 0 && poll(&p, 1, LOOK_MS) <= 0)
-		if (patience_now() >= until)
-			return err_set(e, ERR_SYSTEM, "process %d did not end within %d s", pid, ms / 1000);
-	do
-		got = waitpid(pid, ret_status, __WALL);
-	while (got < 0 && errno == EINTR);
-	return got < 0 ? err_sys(e, "wait for process %d", pid) : 0;
-}
-
-void patience_poll(struct pollfd *fds, size_t n, int ms)
-{
-	static const struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
-	size_t i;
-
-	if (poll(fds, n, ms) >= 0)
-		return;
-	for (i = 0; i < n; i++)
-		fds[i].revents = 0;
-	if (errno == EINTR)
-		return;
-	for (i = 0; i < n; i++)
-		if (fds[i].fd >= 0 && poll(&fds[i], 1, 0) < 0)
-			fds[i].revents = 0;
-	nanosleep(&nap, NULL);
 }

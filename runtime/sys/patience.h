@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "base/err.h"
 
@@ -36,7 +35,7 @@ bool patience_is_signalled(void);
 /* 0; -1 if it is time to give up, with the reason. For when a wait takes long. */
 int patience_check(struct error *e);
 
-/* When ms from now are over. */
+/* The moment when ms from now are over. */
 int64_t patience_until(int ms);
 
 /* A moment, for what can only be tried again. -1 if it is time to give up, or it is later than `until`. */
@@ -45,10 +44,3 @@ int patience_nap(int64_t until, struct error *e);
 /* Until fd has one of these events or has failed, which is for who uses it to see. until 0: no deadline. -1 if
  * it is time to give up. */
 int patience_wait(int fd, short events, int64_t until, struct error *e);
-
-/* Collects a child that is about to end; -1 if it doesn't within ms. */
-int patience_reap(pid_t pid, int ms, int *ret_status, struct error *e);
-
-/* poll() that can't fail: where the kernel takes so many descriptors no more (RLIMIT_NOFILE was lowered), they are
- * looked at one by one. */
-void patience_poll(struct pollfd *fds, size_t n, int ms);
