@@ -141,7 +141,7 @@ what_engines_parse_has_no_warnings() {
 	sbx run -d -b "$B" "$ID" 2>/dev/null
 	mkdir state/unreadable
 	echo '{' >state/unreadable/state.json
-	for words in "state $ID" list "ps $ID" features; do
+	for words in "state $ID" list "ps $ID -o pid" features; do
 		# shellcheck disable=SC2086
 		run sbx $words
 		rc_is 0
