@@ -157,13 +157,14 @@ static bool mount_has_param(const struct mount_plan *m, const char *key)
 	return false;
 }
 
-/* A tmpfs without a mode takes that of the directory it covers, not the kernel's 1777. */
+/* A tmpfs without a mode takes that of the directory it covers; where the image has none, the kernel's
+ * 1777, or a program that is not root could not use it. */
 static int mount_set_tmpfs_mode(int fs_fd, const struct mount_plan *m, struct in_root target)
 {
 	char mode[16];
 	struct stat st;
 
-	if (!str_eq(m->type, "tmpfs") || mount_has_param(m, "mode"))
+	if (!str_eq(m->type, "tmpfs") || mount_has_param(m, "mode") || target.made)
 		return 0;
 	if (fstat(target.fd, &st) < 0)
 		return -1;

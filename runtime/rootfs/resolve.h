@@ -15,6 +15,7 @@
 /* An open place inside the root: the only thing that mounts attach to. O_PATH, close-on-exec. */
 struct in_root {
 	int fd;
+	bool made; /* it was not there before */
 };
 
 #define IN_ROOT_NONE ((struct in_root){.fd = -1})
@@ -28,7 +29,7 @@ int resolve_in_root(int root_dfd, const char *path, struct in_root *ret);
 int resolve_open(int root_dfd, const char *path, int flags);
 
 /* An existing place, or one made anew: missing directories are made with mode 0755, and the last
- * component as a directory or an empty file. */
+ * component as a directory or an empty file. Where a link leads nowhere, what it names is made. */
 int resolve_make(int root_dfd, const char *path, bool directory, struct in_root *ret,
 		 struct error *e);
 

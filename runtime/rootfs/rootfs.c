@@ -87,7 +87,7 @@ static int rootfs_mount_fs(struct rootfs *r, const struct mount_plan *m, const s
 		return -1;
 	if (rootfs_is_late_readonly(m))
 		now.set &= ~(uint64_t)MOUNT_ATTR_RDONLY;
-	if (m->tmpcopyup && copyup_tree(target.fd, fd, e) < 0)
+	if (m->tmpcopyup && !target.made && copyup_tree(target.fd, fd, e) < 0)
 		return err_wrap(e, "%s", m->field);
 	if (mount_change(&now, (struct in_root){.fd = fd}, e) < 0)
 		return -1;

@@ -80,6 +80,19 @@ a_mount_with_long_options() {
 	_many_starts "mount({destination: \"/v/target\", type: \"overlay\", source: \"needle\", options: [\"nosuid\", \"lowerdir=$lower\"]})"
 }
 
+# Where the links lead, nothing is: the runtime has to make it, in the container's tree and nowhere else.
+a_directory_exchanged_with_a_link_that_leads_nowhere() {
+	mkdir -p canary needle volume/target
+	echo text >needle.txt
+	ln -s "../../../../../../../../../../../..$T/canary/made" volume/climb
+	ln -s "$T/canary/made" volume/link
+	ln -s link volume/chain
+	_exchange volume/target volume/link volume/climb volume/chain
+	_many_starts 'mount({destination: "/v/target", source: ($T + "/needle"), options: ["bind"]})' \
+		'mount({destination: "/v/climb/x", source: ($T + "/needle.txt"), options: ["bind"]})' \
+		'mount({destination: "/v/chain/y", source: ($T + "/needle.txt"), options: ["bind"]})'
+}
+
 the_working_directory() {
 	_volume
 	echo secret >canary.txt

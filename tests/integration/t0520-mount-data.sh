@@ -31,6 +31,17 @@ options_with_commas_inside_one_string_are_several() {
 	fi
 }
 
+# Everybody may write to it, as the kernel has it: `docker run --user 1000 --tmpfs /new`.
+a_tmpfs_on_a_directory_that_the_image_lacks_is_everybodys() {
+	run_in_box 'stat -c %a /new /new/er /there /given; stat -c %a /copied; touch /new/er/file && echo written' '.process.user = {uid: 1000, gid: 1000}' \
+		'mount({destination: "/new/er", type: "tmpfs", source: "tmpfs"})' \
+		'mount({destination: "/copied", type: "tmpfs", source: "tmpfs", options: ["tmpcopyup"]})' \
+		'mount({destination: "/there", type: "tmpfs", source: "tmpfs", options: ["mode=700"]})' \
+		'mount({destination: "/given", type: "tmpfs", source: "tmpfs", options: ["mode=755", "size=64k"]})'
+	rc_is 0
+	is "$out" $'755\n1777\n700\n755\n1777\nwritten'
+}
+
 a_tmpfs_without_a_mode_takes_that_of_the_directory_it_covers() {
 	bundle 'sh("stat -c %a /m /tmp")' \
 		'mount({destination: "/m", type: "tmpfs", source: "tmpfs"})' \

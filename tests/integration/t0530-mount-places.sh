@@ -163,4 +163,81 @@ host_mounts_are_gone_inside_and_ours_never_appear_outside() {
 	done <<<"$out"
 }
 
+# LINK TARGET MADE: a file and a directory are bound on a link of the image that leads nowhere; MADE is what stands there then.
+_over_a_dangling_link() {
+	echo text >file
+	mkdir -p dir
+	echo below >dir/file
+	bundle "sh(\"cat $1; cat $3; readlink $1; cat $1.d/file $3.d/file\")" \
+		"mount({destination: \"$1\", source: (\$T + \"/file\"), options: [\"bind\"]})" \
+		"mount({destination: \"$1.d\", source: (\$T + \"/dir\"), options: [\"bind\"]})"
+	mkdir -p "$B/rootfs${1%/*}"
+	ln -s "$2" "$B/rootfs$1"
+	ln -s "$2.d" "$B/rootfs$1.d"
+	run sbx run -b "$B" "$ID"
+	rc_is 0
+	is "$out" $'text\ntext\n'"$2"$'\nbelow\nbelow'
+	[ -f "$B/rootfs$3" ] && [ ! -s "$B/rootfs$3" ] && [ -d "$B/rootfs$3.d" ] || fail "$3 was not made in the image"
+}
+
+a_link_that_leads_nowhere_has_its_target_made_inside_the_root() {
+	_over_a_dangling_link /etc/resolv.conf ../run/systemd/resolve/stub-resolv.conf /run/systemd/resolve/stub-resolv.conf
+	_over_a_dangling_link /etc/resolv.conf /run/"$P"/absolute /run/"$P"/absolute
+	_over_a_dangling_link /etc/resolv.conf beside /etc/beside
+	_over_a_dangling_link /etc/resolv.conf .//./beside/./there /etc/beside/there
+	_over_a_dangling_link /etc/resolv.conf missing/../other /etc/other
+	_over_a_dangling_link /etc/resolv.conf missing/too/../../../up /up
+	[ ! -e "/run/$P" ] || fail 'something was made on the host'
+}
+
+a_link_that_climbs_and_leads_nowhere_stays_inside_the_root() {
+	_over_a_dangling_link /etc/deep/er/link "../../../../../../../../../../../../../..$T/made" "$T/made"
+	[ ! -e made ] || fail 'something was made on the host'
+	_over_a_dangling_link /etc/link "$T/made" "$T/made"
+	[ ! -e made ] || fail 'something was made on the host'
+}
+
+links_to_links_that_lead_nowhere_are_followed_to_the_end() {
+	echo text >file
+	bundle 'sh("cat /end/of/it; readlink /etc/one; readlink /var/run")' \
+		'mount({destination: "/etc/one", source: ($T + "/file"), options: ["bind"]})' \
+		'mount({destination: "/var/run/sub/x", type: "tmpfs", source: "tmpfs"})'
+	ln -s ../two "$B/rootfs/etc/one"
+	ln -s /var/three "$B/rootfs/two"
+	ln -s ../end/of/it "$B/rootfs/var/three"
+	ln -s /no/run "$B/rootfs/var/run"
+	run sbx run -b "$B" "$ID"
+	rc_is 0
+	is "$out" $'text\n../two\n/no/run'
+	[ -d "$B/rootfs/no/run/sub/x" ] || fail 'a directory on the way was not made'
+}
+
+links_in_a_circle_are_an_error() {
+	echo text >file
+	bundle 'mount({destination: "/etc/one", source: ($T + "/file"), options: ["bind"]})'
+	ln -s two "$B/rootfs/etc/one"
+	ln -s one "$B/rootfs/etc/two"
+	run sbx run -b "$B" "$ID"
+	rc_is 1
+	like "$err" 'mounts\[7\].*symbolic links'
+}
+
+a_link_through_a_file_is_an_error() {
+	echo text >file
+	bundle 'mount({destination: "/etc/one", source: ($T + "/file"), options: ["bind"]})'
+	ln -s passwd/x "$B/rootfs/etc/one"
+	run sbx run -b "$B" "$ID"
+	rc_is 1
+	like "$err" 'mounts\[7\]'
+}
+
+a_working_directory_below_a_link_to_nowhere_is_made() {
+	bundle 'sh("pwd; readlink /work")' '.process.cwd = "/work/x"'
+	ln -s /var/lib/work "$B/rootfs/work"
+	run sbx run -b "$B" "$ID"
+	rc_is 0
+	like "$out" '^(/var/lib/work|/work)/x
+/var/lib/work$'
+}
+
 run_tests
