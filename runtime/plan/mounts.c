@@ -54,6 +54,8 @@ static void mount_add_option(struct mount_plan *p, struct fs_flags *flags, struc
 {
 	const struct mount_option *o = mount_option_find(name);
 
+	if (!*name)
+		return; /* podman writes one for every systemd container */
 	if (!o) {
 		mount_add_param(p, a, name);
 		return;
@@ -79,11 +81,10 @@ static void mount_add_option(struct mount_plan *p, struct fs_flags *flags, struc
 		p->propagation_all = o->kind == OPT_PROPAGATION_ALL;
 		break;
 	case OPT_RBIND:
-		p->recursive = true;
-		p->kind = MOUNT_BIND;
-		break;
 	case OPT_BIND:
-		p->kind = MOUNT_BIND;
+		p->recursive |= o->kind == OPT_RBIND;
+		if (p->kind != MOUNT_REMOUNT)
+			p->kind = MOUNT_BIND;
 		break;
 	case OPT_REMOUNT:
 		p->kind = MOUNT_REMOUNT;
@@ -117,16 +118,21 @@ static bool mount_below_proc_is_allowed(const char *destination)
 }
 
 /*
- * A bind has no filesystem of its own to give parameters to. Flags that mount(2) ignores there and
- * parameters of a tmpfs, which tools leave behind, are passed over; any other word may be a misspelt
- * "nosuid", and is refused.
+ * A bind has no filesystem of its own to give parameters to. Flags that mount(2) ignores there, words of
+ * fstab (x-… among them) and parameters of a tmpfs, which tools leave behind, are passed over; any other
+ * word may be a misspelt "nosuid", and is refused.
  */
 static bool mount_is_harmless_on_bind(const struct mount_param *q)
 {
-	static const char *const flags[] = {"sync", "dirsync", "lazytime", "mand"};
-	static const char *const values[] = {"mode", "size", "uid", "gid", "nr_inodes", "nr_blocks"};
+	static const char *const flags[] = {"sync",    "dirsync", "lazytime", "mand",	"auto",	 "noauto",
+					    "nofail",  "_netdev", "user",     "nouser", "users", "owner",
+					    "noswap",  "inode64", "inode32",  "notmpcopyup"};
+	static const char *const values[] = {"mode", "size", "uid", "gid", "nr_inodes", "nr_blocks",
+					     "huge", "comment"};
 	size_t i;
 
+	if (str_after(q->key, "x-") || str_after(q->key, "X-"))
+		return true;
 	for (i = 0; !q->value && i < ARRAY_SIZE(flags); i++)
 		if (str_eq(q->key, flags[i]))
 			return true;

@@ -151,6 +151,22 @@ bind_leaves_submounts_behind_and_rbind_takes_them() {
 	is "$out" $'--\nfile'
 }
 
+# Engines and people write such; runc takes them all.
+words_without_meaning_are_passed_over() {
+	mkdir src
+	run_in_box 'cat /proc/self/mountinfo' \
+		'mount({destination: "/b", source: ($T + "/src"), options: ["", "bind", "bind", "", "rprivate", "rprivate", "ro", ""]})' \
+		'mount({destination: "/f/", source: ($T + "/src"), type: "", options: ["rbind", "nosuid", "x-systemd.automount", "X-y=z", "nofail", "_netdev", "noswap"]})' \
+		'mount({destination: "/t", source: "", type: "tmpfs", options: ["", "size=64k", "nodev", "defaults"]})' \
+		'(.mounts[] | select(.type == "cgroup")).options += [""]' '(.mounts[] | select(.type == "sysfs")).options |= [""] + .'
+	rc_is 0
+	read_mountinfo "$out"
+	mount_has /b ro
+	mount_has /f nosuid
+	mount_has /t nodev
+	super_has /t size=64k
+}
+
 an_unknown_option_of_a_bind_is_an_error_that_names_it() {
 	run_in_box 'echo started' \
 		'mount({destination: "/m", source: $T, options: ["bind", "nosuchoption"]})'
@@ -198,6 +214,12 @@ remount_of_a_bind_changes_that_bind_alone() {
 	is "${MOUNT_COUNT[/a]}" 1
 	mount_has /a ro nosuid
 	mount_has /b rw
+	run_in_box 'cat /proc/self/mountinfo' \
+		'mount({destination: "/a", source: ($T + "/src"), options: ["bind"]})' \
+		'mount({destination: "/a", source: ($T + "/src"), options: ["remount", "bind", "ro"]})'
+	read_mountinfo "$out"
+	is "${MOUNT_COUNT[/a]}" 1
+	mount_has /a ro
 }
 
 run_tests
