@@ -116,6 +116,8 @@ int sources_open(const struct plan *p, struct sources *s, struct error *e)
 	size_t i;
 
 	s->root_at_fd = open(p->rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (s->root_at_fd < 0 && errno == EACCES && s->cwd)
+		s->root_at_fd = stage_open_root();
 	if (s->root_at_fd < 0)
 		return err_sys(e, "root.path: open %s", p->rootfs);
 	s->root_fd = source_open_root(p, s->root_at_fd, e);

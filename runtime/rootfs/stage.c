@@ -4,22 +4,66 @@
 #include <linux/capability.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "rootfs/mount.h"
 #include "sys/sys.h"
 
+#define STAGE_ROOT "root"
+
 enum { NAME_SIZE = 24 };
 
-bool stage_is_wanted(const struct plan *p)
+/* Takes the rights to pass closed directories from this process, or gives them back. */
+static int stage_set_passing(bool may)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2];
+	const uint32_t rights = 1U << CAP_DAC_OVERRIDE | 1U << CAP_DAC_READ_SEARCH;
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return -1;
+	data[0].effective = may ? data[0].effective | (rights & data[0].permitted) :
+				  data[0].effective & ~rights;
+	return (int)syscall(SYS_capset, &header, data);
+}
+
+static bool stage_reaches(const char *path)
+{
+	autoclose int fd = open(path, O_PATH | O_CLOEXEC);
+
+	return fd >= 0 || errno != EACCES;
+}
+
+static bool stage_reaches_all(const struct plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_mounts; i++)
+		if (p->mounts[i].kind == MOUNT_BIND && !stage_reaches(p->mounts[i].source))
+			return false;
+	return stage_reaches(p->rootfs);
+}
+
+/* Whether a source lies where root gets by its rights alone, which it hasn't in a user namespace. */
+static bool stage_is_out_of_reach(const struct plan *p)
+{
+	bool reached;
+
+	if (stage_set_passing(false) < 0)
+		return true;
+	reached = stage_reaches_all(p);
+	return stage_set_passing(true) < 0 || !reached;
+}
+
+static bool stage_keeps_flags(const struct plan *p)
 {
 	const uint64_t lockable = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
 				  MOUNT_ATTR_NOEXEC;
 	bool admin = p->caps.bounding & (1ULL << CAP_SYS_ADMIN);
 	size_t i;
 
-	if (!p->new_root || p->rootless || !(p->owns_userns || plan_join(p, OCI_NS_USER)))
-		return false;
 	for (i = 0; i < p->n_mounts; i++) {
 		const struct mount_plan *m = &p->mounts[i];
 
@@ -28,6 +72,13 @@ bool stage_is_wanted(const struct plan *p)
 			return true;
 	}
 	return false;
+}
+
+bool stage_is_wanted(const struct plan *p)
+{
+	if (!p->new_root || p->rootless || !(p->owns_userns || plan_join(p, OCI_NS_USER)))
+		return false;
+	return stage_keeps_flags(p) || stage_is_out_of_reach(p);
 }
 
 /* What the config takes off is init's to try, which may do so only as far as the host has not put it on.
@@ -68,16 +119,22 @@ static int stage_one(const struct plan *p, size_t i, struct sources *s, int stag
 	return 0;
 }
 
-/* The place that init finds by the root's path must still be the root. */
+/* The place that init finds by the root's path must still be the root; and there is another one, for an
+ * init that can't go that way. */
 static int stage_attach(const struct plan *p, int stage_dfd, struct error *e)
 {
 	const unsigned int whole = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE;
 	autoclose int at_fd = open(p->rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	autoclose int root_fd = at_fd < 0 ? -1 : open_tree(at_fd, "", whole);
+	autoclose int again_fd = at_fd < 0 ? -1 : open_tree(at_fd, "", whole);
+	autoclose int place_fd = -1;
 
-	if (root_fd < 0)
+	if (root_fd < 0 || again_fd < 0)
 		return err_sys(e, "root.path: open %s", p->rootfs);
-	if (sys_attach(stage_dfd, at_fd) < 0 || sys_attach(root_fd, stage_dfd) < 0)
+	if (mkdirat(stage_dfd, STAGE_ROOT, 0700) < 0 ||
+	    (place_fd = openat(stage_dfd, STAGE_ROOT, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0 ||
+	    sys_attach(stage_dfd, at_fd) < 0 || sys_attach(root_fd, stage_dfd) < 0 ||
+	    sys_attach(again_fd, place_fd) < 0)
 		return err_sys(e, "root.path: attach %s", p->rootfs);
 	return 0;
 }
@@ -102,6 +159,11 @@ int stage_set(const struct plan *p, struct sources *s, struct arena *a, struct e
 	if (fchdir(stage_dfd) < 0)
 		return err_sys(e, "enter the tmpfs with the binds");
 	return 0;
+}
+
+int stage_open_root(void)
+{
+	return open(STAGE_ROOT, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 int stage_take(const struct plan *p, struct sources *s, struct error *e)

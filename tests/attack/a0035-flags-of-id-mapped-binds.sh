@@ -71,6 +71,20 @@ flags_stay_in_a_user_namespace_that_is_joined() {
 	umount -R src
 }
 
+# What root reaches by its rights alone is bound outside of the user namespace, too.
+flags_of_a_source_below_a_closed_directory_stay() {
+	mkdir closed
+	cd closed
+	_source ro,nosuid,nodev,noexec
+	cd ..
+	ln -s closed/src src
+	chown 1234 closed
+	chmod 700 closed
+	_take_flags_off '["rbind"]'
+	[ "$(grep -cE '^ro,nosuid,nodev,noexec' <<<"$out")" = 2 ] || escaped "the mounts are '$out'"
+	umount -R closed/src
+}
+
 # Binds of one place do not get into each other's way, and the root is the root.
 each_bind_is_itself() {
 	_source rw

@@ -86,6 +86,65 @@ a_bundle_below_a_closed_directory_works() {
 	is "$out" started
 }
 
+# The host's root passes a directory of another user's by its rights, which it hasn't in the namespace.
+_closed_sources() {
+	mkdir -p "$T"/{his,none}/dir/sub
+	echo text >his/dir/file
+	echo text >none/dir/file
+	chown -R 1234 his
+	chmod 700 his
+	chmod 0 none
+}
+
+_see_them='mount({destination: "/m", source: ($T + "/his/dir"), options: ["bind", "ro"]}) |
+	mount({destination: "/f", source: ($T + "/none/dir/file"), options: ["bind"]})'
+
+a_source_below_a_closed_directory_can_be_bound() {
+	_closed_sources
+	bundle "$_maps" 'sh("cat /m/file /f; ls /m; cat /proc/self/mountinfo")' "$_see_them"
+	mkdir "$B/rootfs/m"
+	touch "$B/rootfs/f"
+	run sbx run -b "$B" "$ID"
+	rc_is 0
+	is "${out%%$'\n'[0-9]*}" $'text\ntext\nfile\nsub'
+	read_mountinfo "$out"
+	mount_has /m ro
+	mount_has /f rw
+}
+
+a_source_below_a_closed_directory_can_be_bound_in_a_joined_user_namespace() {
+	_closed_sources
+	bundle "$_maps" 'sh("sleep 100")'
+	sbx run -d -b "$B" "$ID"
+	bundle "ns(\"user\"; \"/proc/$(pid_of "$ID")/ns/user\")" 'sh("cat /m/file /f; ls /m")' "$_see_them"
+	mkdir "$B/rootfs/m"
+	touch "$B/rootfs/f"
+	run sbx run -b "$B" "$ID"
+	rc_is 0
+	is "$out" $'text\ntext\nfile\nsub'
+}
+
+a_missing_source_below_a_closed_directory_is_an_error() {
+	_closed_sources
+	bundle "$_maps" 'sh("echo started")' 'mount({destination: "/m", source: ($T + "/his/missing"), options: ["bind"]})'
+	run sbx run -b "$B" "$ID"
+	rc_is 1
+	is "$out" ''
+	like "$err" 'mounts\[7\].source: open .*/his/missing: no such file'
+	[ ! -e "$B/rootfs/m" ] || fail 'the image was touched'
+}
+
+a_root_below_a_closed_directory_of_another_user_works() {
+	bundle "$_maps" 'sh("cat /etc/passwd | head -n 1; ls /m; ls -a / | grep -c dev")' 'mount({destination: "/m", type: "tmpfs", source: "tmpfs"})'
+	mkdir "$B/rootfs/m" closed
+	mv "$B" closed/b
+	chmod 700 closed
+	chown 1234 closed
+	run sbx run -b closed/b "$ID"
+	rc_is 0
+	is "$out" $'root:x:0:0:root:/root:/bin/sh\n1'
+}
+
 maps_without_the_namespace_and_the_namespace_without_maps_are_errors() {
 	run_in_box 'echo started' '.linux.uidMappings = [{containerID: 0, hostID: 1000, size: 1}]'
 	rc_is 1
