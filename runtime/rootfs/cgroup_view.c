@@ -1,11 +1,14 @@
 /*
  * The container's cgroup directories are bound, in every layout and with or without a cgroup
  * namespace: the namespace decides how paths read, the bind decides what can be reached.
- * Rule R8: they are writable only where the cgroup namespace is the container's own.
+ * Rule R8: they are writable only where the cgroup namespace is the container's own, or where the config
+ * gives the program CAP_SYS_ADMIN over the host, with which it has more than that: engines and systemd
+ * that run in a privileged container on v1 need them.
  */
 #include "rootfs/cgroup_view.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -14,11 +17,28 @@
 #include "rootfs/attach.h"
 #include "sys/sys.h"
 
+static bool cgroup_view_is_granted(const struct plan *p)
+{
+	return !p->owns_userns && !plan_join(p, OCI_NS_USER) &&
+	       (p->caps.bounding & (1ULL << CAP_SYS_ADMIN));
+}
+
 static uint64_t cgroup_view_attrs(const struct plan *p, const struct mount_plan *m)
 {
-	return plan_has_new(p, CLONE_NEWCGROUP) && !p->cgroup.skipped_reason ?
-		       m->set :
-		       m->set | MOUNT_ATTR_RDONLY;
+	bool own = plan_has_new(p, CLONE_NEWCGROUP) && !p->cgroup.skipped_reason;
+
+	return own || cgroup_view_is_granted(p) ? m->set : m->set | MOUNT_ATTR_RDONLY;
+}
+
+bool cgroup_view_is_readonly(const struct plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_mounts; i++)
+		if (p->mounts[i].kind == MOUNT_CGROUP &&
+		    !(cgroup_view_attrs(p, &p->mounts[i]) & MOUNT_ATTR_RDONLY))
+			return false;
+	return true;
 }
 
 static int cgroup_view_one(bool peers, int tree_fd, uint64_t attrs, struct in_root target,
@@ -54,7 +74,7 @@ static const char *cgroup_view_name(const struct plan *p, size_t i)
 	return strrchr(p->cgroup.dirs.v[i].mount, '/') + 1;
 }
 
-/* The tmpfs with all its directories, read-only before anybody sees it. */
+/* The tmpfs with all its directories, as read-only as they are before anybody sees it. */
 static int cgroup_view_top(const struct plan *p, const struct mount_plan *m, struct error *e)
 {
 	autoclose int top_fd = sys_mount_new("tmpfs", "mode", "755",
@@ -71,7 +91,7 @@ static int cgroup_view_top(const struct plan *p, const struct mount_plan *m, str
 		if (cgroup_view_links(top_fd, name, e) < 0)
 			return -1;
 	}
-	if (sys_set_attr(top_fd, false, MOUNT_ATTR_RDONLY, 0, 0) < 0)
+	if (sys_set_attr(top_fd, false, cgroup_view_attrs(p, m) & MOUNT_ATTR_RDONLY, 0, 0) < 0)
 		return err_sys(e, "%s: make the cgroup tmpfs read-only", m->field);
 	return fd_steal(&top_fd);
 }

@@ -28,14 +28,14 @@ struct sources sources_none(const struct plan *p, struct arena *a)
 	return s;
 }
 
-static bool sources_shows_cgroups(const struct plan *p)
+size_t sources_n_cgroups(const struct plan *p)
 {
 	size_t i;
 
 	for (i = 0; i < p->n_mounts; i++)
 		if (p->mounts[i].kind == MOUNT_CGROUP)
-			return true;
-	return false;
+			return p->cgroup.dirs.n ? p->cgroup.dirs.n : 1;
+	return 0;
 }
 
 static int source_check_root(const struct plan *p, int fd, struct error *e)
@@ -65,8 +65,7 @@ static int source_open_root(const struct plan *p, int at_fd, struct error *e)
 	return fd_steal(&fd);
 }
 
-/* dirs.n stands for the whole cgroup tree of a host where we have no cgroups of our own. */
-static int source_open_cgroup(const struct plan *p, size_t i, struct error *e)
+int sources_open_cgroup(const struct plan *p, size_t i, struct error *e)
 {
 	const struct cgroup_dirs *d = &p->cgroup.dirs;
 	unsigned int flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC;
@@ -87,13 +86,10 @@ static int source_open_cgroup(const struct plan *p, size_t i, struct error *e)
 
 static int sources_open_cgroups(const struct plan *p, struct sources *s, struct error *e)
 {
-	const size_t n = p->cgroup.dirs.n;
 	size_t i;
 
-	if (!sources_shows_cgroups(p))
-		return 0;
-	for (i = 0; i < (n ? n : 1); i++)
-		if ((s->cgroups[i] = source_open_cgroup(p, i, e)) < 0)
+	for (i = 0; i < sources_n_cgroups(p); i++)
+		if (s->cgroups[i] < 0 && (s->cgroups[i] = sources_open_cgroup(p, i, e)) < 0)
 			return -1;
 	return 0;
 }

@@ -29,6 +29,13 @@ struct sources {
 /* An empty set. */
 struct sources sources_none(const struct plan *p, struct arena *a);
 
+/* How many cgroup directories the config's mounts show: those of the plan, or one that stands for the
+ * whole tree of a host where we have no cgroups of our own; 0 without such a mount. */
+size_t sources_n_cgroups(const struct plan *p);
+
+/* A clone of one of them, or -1. */
+int sources_open_cgroup(const struct plan *p, size_t i, struct error *e);
+
 /* For init, before it changes its ids; mounts that the parent opened are left alone. */
 int sources_open(const struct plan *p, struct sources *s, struct error *e);
 

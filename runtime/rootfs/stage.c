@@ -8,12 +8,16 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "rootfs/cgroup_view.h"
 #include "rootfs/mount.h"
 #include "sys/sys.h"
 
 #define STAGE_ROOT "root"
 
-enum { NAME_SIZE = 24 };
+#define STAGE_CGROUP "cgroup%zu"
+#define WHOLE_TREE ((unsigned int)(OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE))
+
+enum { NAME_SIZE = 32 };
 
 /* Takes the rights to pass closed directories from this process, or gives them back. */
 static int stage_set_passing(bool may)
@@ -71,7 +75,7 @@ static bool stage_keeps_flags(const struct plan *p)
 		    (m->idmap != IDMAP_NONE || (admin && ((m->set | m->set_all) & lockable))))
 			return true;
 	}
-	return false;
+	return admin && sources_n_cgroups(p) && cgroup_view_is_readonly(p);
 }
 
 bool stage_is_wanted(const struct plan *p)
@@ -99,23 +103,43 @@ static int stage_clone(const struct plan *p, size_t i, struct sources *s, struct
 	return s->mounts[i] < 0 ? -1 : 0;
 }
 
-static int stage_one(const struct plan *p, size_t i, struct sources *s, int stage_dfd, struct error *e)
+static int stage_attach_at(int stage_dfd, const char *name, int tree_fd)
+{
+	autoclose int place_fd = -1;
+	struct stat st;
+
+	if (fstat(tree_fd, &st) < 0 || (S_ISDIR(st.st_mode) ? mkdirat(stage_dfd, name, 0700) :
+							      mknodat(stage_dfd, name, S_IFREG | 0600, 0)) < 0)
+		return -1;
+	place_fd = openat(stage_dfd, name, O_PATH | O_CLOEXEC);
+	return place_fd < 0 ? -1 : sys_attach(tree_fd, place_fd);
+}
+
+static int stage_bind(const struct plan *p, size_t i, struct sources *s, int stage_dfd, struct error *e)
 {
 	const struct mount_plan *m = &p->mounts[i];
-	autoclose int place_fd = -1;
 	char name[NAME_SIZE];
-	struct stat st;
 
 	if (stage_clone(p, i, s, e) < 0)
 		return -1;
 	snprintf(name, sizeof(name), "%zu", i);
-	if (fstat(s->mounts[i], &st) < 0 ||
-	    (S_ISDIR(st.st_mode) ? mkdirat(stage_dfd, name, 0700) :
-				   mknodat(stage_dfd, name, S_IFREG | 0600, 0)) < 0 ||
-	    (place_fd = openat(stage_dfd, name, O_PATH | O_CLOEXEC)) < 0 ||
-	    sys_attach(s->mounts[i], place_fd) < 0)
+	if (stage_attach_at(stage_dfd, name, s->mounts[i]) < 0)
 		return err_sys(e, "%s: prepare %s", m->field, m->source);
 	fd_close(&s->mounts[i]);
+	return 0;
+}
+
+static int stage_cgroup(const struct plan *p, size_t i, int stage_dfd, struct error *e)
+{
+	autoclose int fd = sources_open_cgroup(p, i, e);
+	char name[NAME_SIZE];
+
+	if (fd < 0)
+		return -1;
+	snprintf(name, sizeof(name), STAGE_CGROUP, i);
+	if ((cgroup_view_is_readonly(p) && sys_set_attr(fd, true, MOUNT_ATTR_RDONLY, 0, 0) < 0) ||
+	    stage_attach_at(stage_dfd, name, fd) < 0)
+		return err_sys(e, "prepare the container's cgroup");
 	return 0;
 }
 
@@ -123,18 +147,14 @@ static int stage_one(const struct plan *p, size_t i, struct sources *s, int stag
  * init that can't go that way. */
 static int stage_attach(const struct plan *p, int stage_dfd, struct error *e)
 {
-	const unsigned int whole = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE;
 	autoclose int at_fd = open(p->rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	autoclose int root_fd = at_fd < 0 ? -1 : open_tree(at_fd, "", whole);
-	autoclose int again_fd = at_fd < 0 ? -1 : open_tree(at_fd, "", whole);
-	autoclose int place_fd = -1;
+	autoclose int root_fd = at_fd < 0 ? -1 : open_tree(at_fd, "", WHOLE_TREE);
+	autoclose int again_fd = at_fd < 0 ? -1 : open_tree(at_fd, "", WHOLE_TREE);
 
 	if (root_fd < 0 || again_fd < 0)
 		return err_sys(e, "root.path: open %s", p->rootfs);
-	if (mkdirat(stage_dfd, STAGE_ROOT, 0700) < 0 ||
-	    (place_fd = openat(stage_dfd, STAGE_ROOT, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0 ||
-	    sys_attach(stage_dfd, at_fd) < 0 || sys_attach(root_fd, stage_dfd) < 0 ||
-	    sys_attach(again_fd, place_fd) < 0)
+	if (sys_attach(stage_dfd, at_fd) < 0 || sys_attach(root_fd, stage_dfd) < 0 ||
+	    stage_attach_at(stage_dfd, STAGE_ROOT, again_fd) < 0)
 		return err_sys(e, "root.path: attach %s", p->rootfs);
 	return 0;
 }
@@ -153,7 +173,10 @@ int stage_set(const struct plan *p, struct sources *s, struct arena *a, struct e
 	if (stage_attach(p, stage_dfd, e) < 0)
 		return -1;
 	for (i = 0; i < p->n_mounts; i++)
-		if (p->mounts[i].kind == MOUNT_BIND && stage_one(p, i, s, stage_dfd, e) < 0)
+		if (p->mounts[i].kind == MOUNT_BIND && stage_bind(p, i, s, stage_dfd, e) < 0)
+			return -1;
+	for (i = 0; i < sources_n_cgroups(p); i++)
+		if (stage_cgroup(p, i, stage_dfd, e) < 0)
 			return -1;
 	s->cwd = arena_strdup(a, getcwd(cwd, sizeof(cwd)) ? cwd : "/");
 	if (fchdir(stage_dfd) < 0)
@@ -166,25 +189,38 @@ int stage_open_root(void)
 	return open(STAGE_ROOT, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
+static int stage_take_bind(const struct plan *p, size_t i, struct sources *s, struct error *e)
+{
+	const struct mount_plan *m = &p->mounts[i];
+	autoclose int fd = -1;
+	char name[NAME_SIZE];
+
+	snprintf(name, sizeof(name), "%zu", i);
+	fd = open(name, O_PATH | O_CLOEXEC);
+	s->cloned[i] = m->idmap != IDMAP_NONE;
+	s->mounts[i] = fd < 0 || !s->cloned[i] ? fd_steal(&fd) : open_tree(fd, "", WHOLE_TREE);
+	return s->mounts[i] < 0 ? err_sys(e, "%s: take %s", m->field, m->source) : 0;
+}
+
+static int stage_take_cgroup(size_t i, struct sources *s, struct error *e)
+{
+	char name[NAME_SIZE];
+
+	snprintf(name, sizeof(name), STAGE_CGROUP, i);
+	s->cgroups[i] = open_tree(AT_FDCWD, name, WHOLE_TREE & ~(unsigned int)AT_EMPTY_PATH);
+	return s->cgroups[i] < 0 ? err_sys(e, "take the container's cgroup") : 0;
+}
+
 int stage_take(const struct plan *p, struct sources *s, struct error *e)
 {
-	const unsigned int whole = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE;
-	char name[NAME_SIZE];
 	size_t i;
 
-	for (i = 0; i < p->n_mounts; i++) {
-		const struct mount_plan *m = &p->mounts[i];
-		autoclose int fd = -1;
-
-		if (m->kind != MOUNT_BIND)
-			continue;
-		snprintf(name, sizeof(name), "%zu", i);
-		fd = open(name, O_PATH | O_CLOEXEC);
-		s->cloned[i] = m->idmap != IDMAP_NONE;
-		s->mounts[i] = fd < 0 || !s->cloned[i] ? fd_steal(&fd) : open_tree(fd, "", whole);
-		if (s->mounts[i] < 0)
-			return err_sys(e, "%s: take %s", m->field, m->source);
-	}
+	for (i = 0; i < p->n_mounts; i++)
+		if (p->mounts[i].kind == MOUNT_BIND && stage_take_bind(p, i, s, e) < 0)
+			return -1;
+	for (i = 0; i < sources_n_cgroups(p); i++)
+		if (stage_take_cgroup(i, s, e) < 0)
+			return -1;
 	/* Hooks are run from where the caller is. */
 	if (chdir(s->cwd) < 0 && chdir("/") < 0)
 		return err_sys(e, "chdir to %s", s->cwd);

@@ -31,6 +31,16 @@ the_tree_can_neither_be_written_nor_seen_beyond_the_container() {
 	_nothing_got
 }
 
+# With CAP_SYS_ADMIN over the host the tree is as the config says; over a user namespace of the container's it is not that right.
+rights_in_a_user_namespace_do_not_count() {
+	# shellcheck disable=SC2016
+	local remount='for d in /sys/fs/cgroup /sys/fs/cgroup/*; do mount -o remount,bind,rw $d; mount -o remount,rw $d; done 2>/dev/null'
+	bundle "sh($(jq -n --arg c "$remount; $ATTACK" '$c'))" 'without_ns("cgroup")' "$_rw" "$(all_caps)" 'ns("user") |
+		.linux.uidMappings = [{containerID: 0, hostID: 0, size: 65536}] | .linux.gidMappings = .linux.uidMappings'
+	attack
+	_nothing_got
+}
+
 # Starts a process in a cgroup namespace whose root is $P/$P-ns in every hierarchy, and sets HOLDER to its pid. Never the host's own
 # namespace: a runtime that falls for this writes to whatever is at the root.
 _hold_a_namespace() {

@@ -80,6 +80,30 @@ without_a_namespace_of_its_own_the_tree_is_read_only_and_shows_the_container_alo
 	like "$seen" $'\n1$'
 }
 
+# Privileged containers of docker on v1, with an engine or systemd in them.
+with_the_right_to_administer_the_host_the_tree_is_as_it_was_asked_for() {
+	local dir DIRS
+	_cgroup_places
+	run_in_box "cat /proc/self/mountinfo; mkdir ${DIRS[0]}/made && echo 1 >${DIRS[0]}/made/cgroup.procs && echo moved; echo 1 >${DIRS[0]}/cgroup.procs
+		rmdir ${DIRS[0]}/made; [ $VIEW = v2 ] || { mkdir /sys/fs/cgroup/top && echo topped; }" \
+		'without_ns("cgroup")' "$_rw" 'caps(["CAP_SYS_ADMIN", "CAP_DAC_OVERRIDE"])'
+	rc_is 0
+	read_mountinfo "$out"
+	for dir in "${DIRS[@]}"; do
+		mount_has "$dir" rw nosuid
+		is "${MOUNT_ROOT[$dir]}" "/$P/$ID" "$dir shows more than the container"
+	done
+	like "$out" $'\nmoved'
+	[ "$VIEW" = v2 ] || like "$out" 'topped$'
+	run_in_box 'cat /proc/self/mountinfo; for d in /sys/fs/cgroup /sys/fs/cgroup/*; do mkdir $d/made && echo made; done' \
+		'without_ns("cgroup")' 'caps(["CAP_SYS_ADMIN", "CAP_DAC_OVERRIDE"])'
+	read_mountinfo "$out"
+	for dir in "${DIRS[@]}"; do
+		mount_has "$dir" ro
+	done
+	unlike "$out" made
+}
+
 type_cgroup2_is_the_unified_tree() {
 	run_in_box 'cat /proc/self/mountinfo; cat /m/cgroup.procs | head -n 1' \
 		'mount({destination: "/m", type: "cgroup2", source: "cgroup2", options: ["ro", "nosuid"]})'
