@@ -262,6 +262,13 @@ static int mount_open_fs(const struct mount_plan *m, const struct sources *s)
 	return fsopen(m->type, FSOPEN_CLOEXEC);
 }
 
+/* In a user namespace the kernel makes these only as restricted as those that it has already: a nested
+ * engine's /sys is read-only. Others may have to be filled first. */
+static unsigned int mount_first_attrs(const struct mount_plan *m)
+{
+	return str_eq(m->type, "proc") || str_eq(m->type, "sysfs") ? (unsigned int)m->set : 0;
+}
+
 static int mount_make_fs_new(const struct mount_plan *m, const struct sources *s,
 			     struct in_root target, struct error *e)
 {
@@ -284,7 +291,7 @@ static int mount_make_fs_new(const struct mount_plan *m, const struct sources *s
 		return err_sys(e, "%s.options: ro", m->field);
 	if (mount_set_tmpfs_mode(fs_fd, m, target) < 0 ||
 	    fsconfig(fs_fd, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0 ||
-	    (fd = fsmount(fs_fd, FSMOUNT_CLOEXEC, 0)) < 0) {
+	    (fd = fsmount(fs_fd, FSMOUNT_CLOEXEC, mount_first_attrs(m))) < 0) {
 		err_sys(e, "%s: mount %s (type %s)", m->field, m->destination, m->type);
 		mount_add_fs_log(fs_fd, e);
 		return -1;
@@ -301,6 +308,19 @@ int mount_make_fs(const struct mount_plan *m, const struct sources *s, struct in
 {
 	return mount_needs_old_call(m) ? mount_make_fs_old(m, s, target, e) :
 					 mount_make_fs_new(m, s, target, e);
+}
+
+int mount_bind_outer_sys(const struct plan *p, const struct mount_plan *m, struct error *e)
+{
+	struct mount_plan bind = *m;
+	autoclose int source_fd = -1;
+
+	bind.kind = MOUNT_BIND;
+	bind.source = "/sys";
+	bind.recursive = true;
+	bind.set_all |= MOUNT_ATTR_RDONLY;
+	source_fd = mount_open_source(&bind, e);
+	return source_fd < 0 ? -1 : mount_clone_bind(p, &bind, source_fd, -1, e);
 }
 
 int mount_change(const struct mount_plan *m, struct in_root target, struct error *e)

@@ -27,5 +27,11 @@ int mount_clone_bind(const struct plan *p, const struct mount_plan *m, int sourc
 int mount_make_fs(const struct mount_plan *m, const struct sources *s, struct in_root target,
 		  struct error *e);
 
+/*
+ * What stands for a read-only sysfs where the kernel makes none in a user namespace, since parts of the
+ * one outside are covered: that one, with its covers and all mounts in it, read-only. Before pivot_root.
+ */
+int mount_bind_outer_sys(const struct plan *p, const struct mount_plan *m, struct error *e);
+
 /* Attributes, propagation and identity of what is mounted at target already. */
 int mount_change(const struct mount_plan *m, struct in_root target, struct error *e);

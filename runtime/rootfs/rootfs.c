@@ -1,6 +1,7 @@
 #include "rootfs/rootfs.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -77,12 +78,24 @@ static int rootfs_attach_mount(struct rootfs *r, const struct mount_plan *m, int
 	return 0;
 }
 
-static int rootfs_mount_fs(struct rootfs *r, const struct mount_plan *m, const struct sources *s,
-			   struct in_root target, struct error *e)
+/* Nothing locks the flags of what is bound here, so not for who could take them off. */
+static bool rootfs_may_show_outer_sys(const struct plan *p, const struct mount_plan *m)
+{
+	return str_eq(m->type, "sysfs") && str_eq(m->destination, "/sys") &&
+	       (m->set & MOUNT_ATTR_RDONLY) && (p->owns_userns || plan_join(p, OCI_NS_USER)) &&
+	       !(p->caps.bounding & (1ULL << CAP_SYS_ADMIN));
+}
+
+static int rootfs_mount_fs(const struct plan *p, struct rootfs *r, const struct mount_plan *m,
+			   const struct sources *s, struct in_root target, struct error *e)
 {
 	struct mount_plan now = *m;
 	autoclose int fd = mount_make_fs(m, s, target, e);
 
+	if (fd < 0 && e->sys == EPERM && rootfs_may_show_outer_sys(p, m)) {
+		fd = mount_bind_outer_sys(p, m, e);
+		return fd < 0 ? -1 : rootfs_attach_mount(r, m, &fd, target, e);
+	}
 	if (fd < 0)
 		return -1;
 	if (rootfs_is_late_readonly(m))
@@ -149,7 +162,7 @@ static int rootfs_mount(const struct plan *p, size_t i, struct sources *s, struc
 	case MOUNT_REMOUNT:
 		break;
 	}
-	return rootfs_mount_fs(r, m, s, target, e);
+	return rootfs_mount_fs(p, r, m, s, target, e);
 }
 
 static int rootfs_mount_all(const struct plan *p, struct sources *s, struct rootfs *r,

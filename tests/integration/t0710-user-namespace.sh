@@ -145,6 +145,42 @@ a_root_below_a_closed_directory_of_another_user_works() {
 	is "$out" $'root:x:0:0:root:/root:/bin/sh\n1'
 }
 
+# Tests have a mount namespace of their own; COVER is done to its /sys for the run.
+_with_outer_sys() {
+	local cover=$1
+	shift
+	bundle "$_maps" "sh(\"ls /sys/class/net; ls /sys/firmware | wc -l; mkdir /sys/fs/cgroup/x; cat /proc/self/mountinfo\")" "$@"
+	# shellcheck disable=SC2016
+	run unshare -m sh -c "$cover"'; exec "$@"' sh "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
+}
+
+a_sysfs_can_be_had_where_the_outer_one_is_read_only() {
+	_with_outer_sys 'mount -o remount,bind,ro /sys'
+	rc_is 0
+	read_mountinfo "$out"
+	mount_has /sys ro nosuid nodev noexec
+	like "$out" '^lo
+'
+	_with_outer_sys 'mount -o remount,bind,ro /sys' '(.mounts[] | select(.type == "sysfs")).options = ["nosuid"]'
+	rc_is 1
+	like "$err" 'mounts\[5\]: mount /sys'
+}
+
+where_parts_of_the_outer_sysfs_are_covered_that_one_is_shown_read_only() {
+	_with_outer_sys 'mount -o remount,bind,ro /sys; mount -t tmpfs tmpfs /sys/firmware'
+	rc_is 0
+	like "$out" $'\n0\n'
+	read_mountinfo "$out"
+	mount_has /sys ro nosuid nodev noexec
+	mount_has /sys/firmware ro
+	like "$err" 'Read-only file system'
+	_with_outer_sys 'mount -t tmpfs tmpfs /sys/firmware' '(.mounts[] | select(.type == "sysfs")).options = ["nosuid"]'
+	rc_is 1
+	# He could take the flag off.
+	_with_outer_sys 'mount -t tmpfs tmpfs /sys/firmware' 'caps(["CAP_SYS_ADMIN"])'
+	rc_is 1
+}
+
 maps_without_the_namespace_and_the_namespace_without_maps_are_errors() {
 	run_in_box 'echo started' '.linux.uidMappings = [{containerID: 0, hostID: 1000, size: 1}]'
 	rc_is 1
