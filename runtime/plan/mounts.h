@@ -27,6 +27,7 @@ struct mount_plan {
 	enum mount_kind kind;
 	const char *type;
 	const char *source;	 /* binds: absolute; else as given, or NULL */
+	const char *inside;	 /* binds: where the source is in the root filesystem itself; NULL: outside */
 	const char *destination; /* clean, absolute inside the root */
 	bool recursive;		 /* rbind */
 	bool tmpcopyup;

@@ -73,6 +73,22 @@ static void plan_bind_foreign(struct mount_plan *m, struct arena *a, struct plan
 	}
 }
 
+/*
+ * A source below the root filesystem's path is looked for there when its turn comes, as in runc: it may
+ * be in one of the mounts before it. That is by name alone; ids are mapped by the parent, which sees the
+ * image as it was.
+ */
+static void plan_source_inside(struct mount_plan *m, struct arena *a, const struct plan *p)
+{
+	const char *source, *root = path_clean(a, p->rootfs);
+
+	if (m->kind != MOUNT_BIND || m->idmap != IDMAP_NONE)
+		return;
+	source = path_clean(a, m->source);
+	if (path_is_below(source, root))
+		m->inside = source[strlen(root)] ? source + strlen(root) : "/";
+}
+
 static int plan_mounts(const struct oci_config *c, struct arena *a, struct plan *p, struct error *e)
 {
 	size_t i;
@@ -85,6 +101,7 @@ static int plan_mounts(const struct oci_config *c, struct arena *a, struct plan 
 		if (plan_mount(&c->mounts.v[i], i, p->bundle, a, m, &p->warnings, e) < 0)
 			return -1;
 		plan_bind_foreign(m, a, p);
+		plan_source_inside(m, a, p);
 		if (m->idmap == IDMAP_NONE || m->uid_maps.n)
 			continue;
 		/* No maps of its own: the container's. */

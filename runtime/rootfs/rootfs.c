@@ -135,6 +135,18 @@ static int rootfs_mount_bind(const struct plan *p, size_t i, struct sources *s, 
 	return fd < 0 ? -1 : rootfs_attach_mount(r, m, &fd, target, e);
 }
 
+/* Trust: links on the way are the image's, and stay in it. */
+static int rootfs_find_source(const struct rootfs *r, const struct mount_plan *m, int *ret_fd,
+			      struct error *e)
+{
+	int fd = resolve_open(r->dfd, m->inside, O_PATH);
+
+	if (fd < 0)
+		return err_sys(e, "%s.source: open %s", m->field, m->source);
+	*ret_fd = fd;
+	return 0;
+}
+
 static int rootfs_mount(const struct plan *p, size_t i, struct sources *s, struct rootfs *r,
 			struct error *e)
 {
@@ -148,6 +160,8 @@ static int rootfs_mount(const struct plan *p, size_t i, struct sources *s, struc
 			return err_sys(e, "%s.destination: %s", m->field, m->destination);
 		return mount_change(m, target, e);
 	}
+	if (m->kind == MOUNT_BIND && m->inside && rootfs_find_source(r, m, &s->mounts[i], e) < 0)
+		return -1;
 	if (resolve_make(r->dfd, m->destination, rootfs_target_is_directory(m, s->mounts[i]),
 			 &target, e) < 0)
 		return err_wrap(e, "%s.destination", m->field);

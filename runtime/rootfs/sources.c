@@ -28,6 +28,11 @@ struct sources sources_none(const struct plan *p, struct arena *a)
 	return s;
 }
 
+bool sources_is_outside(const struct mount_plan *m)
+{
+	return m->kind == MOUNT_BIND && !m->inside;
+}
+
 size_t sources_n_cgroups(const struct plan *p)
 {
 	size_t i;
@@ -122,7 +127,7 @@ int sources_open(const struct plan *p, struct sources *s, struct error *e)
 	if (s->cwd && stage_take(p, s, e) < 0)
 		return -1;
 	for (i = 0; i < p->n_mounts; i++) {
-		if (p->mounts[i].kind != MOUNT_BIND || s->mounts[i] >= 0)
+		if (!sources_is_outside(&p->mounts[i]) || s->mounts[i] >= 0)
 			continue;
 		if (source_open_bind(p, i, s, e) < 0)
 			return -1;

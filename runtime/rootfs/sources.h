@@ -29,6 +29,9 @@ struct sources {
 /* An empty set. */
 struct sources sources_none(const struct plan *p, struct arena *a);
 
+/* A bind of something of the host's. What lies in the root filesystem is looked up there, later. */
+bool sources_is_outside(const struct mount_plan *m);
+
 /* How many cgroup directories the config's mounts show: those of the plan, or one that stands for the
  * whole tree of a host where we have no cgroups of our own; 0 without such a mount. */
 size_t sources_n_cgroups(const struct plan *p);

@@ -45,7 +45,7 @@ static bool stage_reaches_all(const struct plan *p)
 	size_t i;
 
 	for (i = 0; i < p->n_mounts; i++)
-		if (p->mounts[i].kind == MOUNT_BIND && !stage_reaches(p->mounts[i].source))
+		if (sources_is_outside(&p->mounts[i]) && !stage_reaches(p->mounts[i].source))
 			return false;
 	return stage_reaches(p->rootfs);
 }
@@ -71,7 +71,7 @@ static bool stage_keeps_flags(const struct plan *p)
 	for (i = 0; i < p->n_mounts; i++) {
 		const struct mount_plan *m = &p->mounts[i];
 
-		if (m->kind == MOUNT_BIND &&
+		if (sources_is_outside(m) &&
 		    (m->idmap != IDMAP_NONE || (admin && ((m->set | m->set_all) & lockable))))
 			return true;
 	}
@@ -173,7 +173,7 @@ int stage_set(const struct plan *p, struct sources *s, struct arena *a, struct e
 	if (stage_attach(p, stage_dfd, e) < 0)
 		return -1;
 	for (i = 0; i < p->n_mounts; i++)
-		if (p->mounts[i].kind == MOUNT_BIND && stage_bind(p, i, s, stage_dfd, e) < 0)
+		if (sources_is_outside(&p->mounts[i]) && stage_bind(p, i, s, stage_dfd, e) < 0)
 			return -1;
 	for (i = 0; i < sources_n_cgroups(p); i++)
 		if (stage_cgroup(p, i, stage_dfd, e) < 0)
@@ -216,7 +216,7 @@ int stage_take(const struct plan *p, struct sources *s, struct error *e)
 	size_t i;
 
 	for (i = 0; i < p->n_mounts; i++)
-		if (p->mounts[i].kind == MOUNT_BIND && stage_take_bind(p, i, s, e) < 0)
+		if (sources_is_outside(&p->mounts[i]) && stage_take_bind(p, i, s, e) < 0)
 			return -1;
 	for (i = 0; i < sources_n_cgroups(p); i++)
 		if (stage_take_cgroup(i, s, e) < 0)

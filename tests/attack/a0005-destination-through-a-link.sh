@@ -65,4 +65,21 @@ a_link_in_a_volume_is_the_attackers_too() {
 	untouched canary
 }
 
+# What lies in the root filesystem is looked for in it: its links are the image's.
+a_source_in_the_image_that_is_a_link_to_the_host() {
+	local link source
+	mkdir -p canary/secret
+	for link in "${LINKS[@]}"; do
+		link=${link//'$T'/$T}
+		# shellcheck disable=SC2016
+		for source in '"rootfs/link"' '"rootfs/dir/../link/."' '($B + "/../" + ($B | split("/") | last) + "/rootfs/link")'; do
+			bundle 'sh("ls /m")' "mount({destination: \"/m\", source: $source, options: [\"bind\"]})"
+			mkdir "$B/rootfs/dir"
+			ln -s "$link" "$B/rootfs/link"
+			attack
+			hides "$out" secret "$link"
+		done
+	done
+}
+
 run_tests

@@ -123,6 +123,28 @@ a_link_as_the_source_of_a_bind_is_followed_on_the_host() {
 	is "$out" text
 }
 
+a_source_may_lie_in_an_earlier_mount_of_the_list() {
+	mkdir src src/dir
+	echo text >src/dir/file
+	bundle 'sh("cat /a/file /b/file; cat /c/file; ls /d; stat -f -c %T /e; ls /f")' \
+		'mount({destination: "/m", source: ($T + "/src"), options: ["bind"]})' \
+		'mount({destination: "/a", source: "rootfs/m/dir", options: ["bind"]})' \
+		'mount({destination: "/b", source: ($B + "/rootfs/./m//dir/"), options: ["rbind", "ro"]})' \
+		'mount({destination: "/c/file", source: ($B + "/rootfs/m/dir/file"), options: ["bind"]})' \
+		'mount({destination: "/d", source: ($B + "/rootfs/of-the-image"), options: ["bind"]})' \
+		'mount({destination: "/over", type: "tmpfs", source: "tmpfs"})' \
+		'mount({destination: "/e", source: ($B + "/rootfs/over"), options: ["bind"]})' \
+		'mount({destination: "/f", source: ($B + "/rootfs/m"), options: ["bind"]})'
+	mkdir -p "$B/rootfs/of-the-image/x" "$B/rootfs/over/y"
+	run sbx run -b "$B" "$ID"
+	rc_is 0
+	is "$out" $'text\ntext\ntext\nx\ntmpfs\ndir'
+	run_in_box 'echo started' 'mount({destination: "/a", source: ($B + "/rootfs/later"), options: ["bind"]})' \
+		'mount({destination: "/later", type: "tmpfs", source: "tmpfs"})'
+	rc_is 1
+	like "$err" 'mounts\[[0-9]+\].source: open .*/rootfs/later: no such file'
+}
+
 nothing_may_be_mounted_on_the_root() {
 	mkdir src
 	run_in_box 'echo started' 'mount({destination: "/", source: ($T + "/src"), options: ["bind"]})'
