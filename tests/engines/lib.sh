@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154
-# For smoke.sh: the engine's daemon, and words that read the same for docker and podman.
+# For smoke.sh and nested.sh: the engine's daemon, and words that read the same for docker and podman.
 #
 #	e ARG…			the engine's command line, with a time limit
 #	box ARG…		`run --rm` with the runtime and no network, kept like `run` of lib/test.sh
@@ -117,9 +117,9 @@ on_terminal() {
 	run "$HERE/pty.py" "$@"
 }
 
-# The daemon, if the engine has one, and an image of the framework's busybox tree.
+# [OPTION…]: the daemon, if the engine has one, with its options, and an image of the framework's busybox tree.
 engine_up() {
-	[ "$ENGINE" != docker ] || dockerd_up "$ENGINE_LOG" --storage-driver overlay2 || return 1
+	[ "$ENGINE" != docker ] || dockerd_up "$ENGINE_LOG" --storage-driver overlay2 "$@" || return 1
 	tar -C "$SBXT_WORK/template/rootfs" -c . >"$SBXT_WORK/image.tar"
 	e import "$SBXT_WORK/image.tar" "$IMAGE" >>"$ENGINE_LOG" 2>&1
 }
