@@ -68,6 +68,9 @@ int cgroup_signal(const struct cgroup_dirs *d, int sig, struct error *e);
 int cgroup_pids(const struct cgroup_dirs *d, struct arena *a, pid_t **ret_pids, size_t *ret_n,
 		struct error *e);
 
+/* There is certainly no process inside. */
+bool cgroup_is_empty(const struct cgroup_dirs *d);
+
 /* Freezes or thaws, and returns when the kernel says that it is done (bounded). */
 int cgroup_freeze(const struct cgroup_dirs *d, bool freeze, struct error *e);
 

@@ -169,7 +169,7 @@ static int claim_clear(int dfd, const char *full, const char *claim, struct erro
 {
 	if (claim_check_below(dfd, full, claim, e) < 0)
 		return -1;
-	cgroup_empty(full);
+	(void)!cgroup_empty(full);
 	if (rmdir(full) < 0 && errno != ENOENT)
 		return err_sys(e, "linux.cgroupsPath: %s was there before, and can't be made anew", full);
 	return 1;

@@ -47,7 +47,15 @@ static bool has_passed_on(int dfd)
 	return fd_read_at(dfd, "cgroup.subtree_control", text, sizeof(text)) > 0;
 }
 
-/* Where init is, in or below d; -1 if that can't be told. Trust: the container has named what is below. */
+/* What the container takes for its whole cgroup. */
+static int open_top(const struct cgroup_dir *d)
+{
+	autoclose int dfd = cgroup_dir_open(d);
+
+	return dfd < 0 || !d->inner ? fd_steal(&dfd) : cgroup_inner_open(dfd);
+}
+
+/* Where init is, in or below top, which is d's; -1 if that can't be told. Trust: the container has named what is below. */
 static int open_of_init(int top, const struct cgroup_dir *d, pid_t init)
 {
 	char path[64], text[CGROUP_PATH_SIZE + 256], *line;
@@ -60,6 +68,7 @@ static int open_of_init(int top, const struct cgroup_dir *d, pid_t init)
 	line = strrchr(text, '\n');
 	sub = str_after(line ? line + 1 : text, "0::");
 	sub = sub ? str_after(sub, d->path) : NULL;
+	sub = sub && d->inner ? str_after(sub, CGROUP_INNER) : sub;
 	if (!sub || *sub != '/')
 		return -1;
 	return sys_openat2(top, sub + 1, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0,
@@ -70,7 +79,7 @@ static int open_of_init(int top, const struct cgroup_dir *d, pid_t init)
 static int open_one(const struct cgroup_dir *d, const char *sub, pid_t init, bool frozen_ok,
 		    struct cgroup_handle *h, struct error *e)
 {
-	autoclose int top = cgroup_dir_open(d);
+	autoclose int top = open_top(d);
 	autoclose int dfd = -1;
 	int fd;
 

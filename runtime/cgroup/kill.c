@@ -82,10 +82,18 @@ static int visit_signal(int dfd, void *arg)
 	return rc;
 }
 
+static int pids_collect(const struct cgroup_dirs *d, struct cgroup_pid_list *l, struct error *e);
+
 int cgroup_signal(const struct cgroup_dirs *d, int sig, struct error *e)
 {
+	struct cgroup_pid_list all = {0};
+	/* Who tries again where something is closed must not signal the rest twice. */
+	int rc = pids_collect(d, &all, e);
 	size_t i;
 
+	cgroup_pid_list_free(&all);
+	if (rc < 0)
+		return -1;
 	for (i = 0; i < d->n; i++) {
 		autoclose int dfd = cgroup_dir_open(&d->v[i]);
 
@@ -101,21 +109,33 @@ int cgroup_signal(const struct cgroup_dirs *d, int sig, struct error *e)
 	return 0;
 }
 
+/* When it fails, what could be read is in the list. */
 static int pids_collect(const struct cgroup_dirs *d, struct cgroup_pid_list *l, struct error *e)
 {
 	size_t i;
 
-	for (i = 0; i < d->n; i++) {
+	int rc = 0;
+
+	for (i = 0; i < d->n && rc == 0; i++) {
 		autoclose int dfd = cgroup_dir_open(&d->v[i]);
 
 		if (dfd < 0 && errno == ENOENT)
 			continue;
 		if (dfd < 0 || cgroup_pids_below(dfd, l) < 0)
-			return err_sys(e, "cgroup: read the processes of %s%s", d->v[i].mount,
-				       d->v[i].path);
+			rc = err_sys(e, "cgroup: read the processes of %s%s", d->v[i].mount, d->v[i].path);
 	}
 	pids_sort(l);
-	return 0;
+	return rc;
+}
+
+bool cgroup_is_empty(const struct cgroup_dirs *d)
+{
+	struct cgroup_pid_list l = {0};
+	struct error ignored;
+	bool empty = pids_collect(d, &l, &ignored) == 0 && l.n == 0;
+
+	cgroup_pid_list_free(&l);
+	return empty;
 }
 
 int cgroup_pids(const struct cgroup_dirs *d, struct arena *a, pid_t **ret_pids, size_t *ret_n,
@@ -189,18 +209,32 @@ static void kill_once(const struct cgroup_dirs *d)
 	freezer_set(d, false);
 }
 
+/* For what can be killed, but not be listed, since the container has closed it. -1: can't be told. */
+static int is_populated(const struct cgroup_dirs *d)
+{
+	autoclose int dfd = has_unified(d) ? cgroup_dir_open(&d->v[d->n - 1]) : -1;
+	char text[512];
+
+	if (dfd < 0 || fd_read_at(dfd, "cgroup.events", text, sizeof(text)) <= 0)
+		return -1;
+	return strstr(text, "populated 1") != NULL;
+}
+
 int cgroup_kill(const struct cgroup_dirs *d, struct error *e)
 {
 	struct cgroup_waiting wait = {.left_us = KILL_US};
 	struct cgroup_pid_list left = {0};
+	int rc, closed;
 	size_t n;
-	int rc;
 
 	do {
 		cgroup_pid_list_free(&left);
 		rc = pids_collect(d, &left, e);
 		n = left.n;
-		if (rc < 0 || n == 0 || (n == 1 && left.v[0] == getpid()))
+		closed = rc < 0 && e->sys == EACCES ? is_populated(d) : -1;
+		if (closed == 0)
+			rc = 0;
+		if ((rc < 0 && closed < 0) || (rc == 0 && (n == 0 || (n == 1 && left.v[0] == getpid()))))
 			break;
 		kill_once(d);
 		rc = -1;

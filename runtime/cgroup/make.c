@@ -317,6 +317,24 @@ static int hierarchy_settle(struct making *m, bool existed, struct cgroup_handle
 	return 0;
 }
 
+/* What the container will be in, below its limits. */
+static int inner_settle(struct making *m, struct error *e)
+{
+	int dfd;
+
+	if (!m->d->inner)
+		return 0;
+	if (controllers_enable(m, m->len, e) < 0)
+		return -1;
+	dfd = cgroup_inner_make(m->dfd);
+	if (dfd < 0)
+		return err_sys(e, "make %s" CGROUP_INNER, m->full);
+	fd_close(&m->dfd);
+	m->dfd = dfd;
+	cgroup_inner_repeat(m->p, m->i, dfd);
+	return 0;
+}
+
 static int join_open(struct making *m, struct cgroup_handle *h, struct error *e)
 {
 	int fd;
@@ -345,6 +363,8 @@ static void hierarchy_undo(struct making *m)
 		cgroup_disclaim(dfd);
 	if (!m->made_len)
 		return;
+	if (dfd >= 0 && m->d->inner)
+		unlinkat(dfd, CGROUP_INNER + 1, AT_REMOVEDIR);
 	for (len = m->len; len >= m->made_len; len = prefix_up(m, len)) {
 		m->full[len] = '\0';
 		if (rmdir(m->full) < 0 && errno != ENOENT)
@@ -383,7 +403,7 @@ static int hierarchy_make(struct making *m, bool *parents, struct cgroup_handle 
 	/* All hierarchies have the same containers; the unified one is looked at since it may be seen alone. */
 	if ((m->i == 0 || m->d->unified) && cgroup_claim_check_above(m->d, e) < 0)
 		return -1;
-	if (frozen_check(m, e) < 0 || hierarchy_settle(m, existed, h, e) < 0)
+	if (frozen_check(m, e) < 0 || hierarchy_settle(m, existed, h, e) < 0 || inner_settle(m, e) < 0)
 		return -1;
 	return join_open(m, h, e);
 }

@@ -26,24 +26,29 @@ static int leave_remove(int parent_dfd, const char *name, void *arg)
 }
 
 /* Children first. What is busy stays for the next try. */
-void cgroup_empty(const char *full)
+int cgroup_empty(const char *full)
 {
 	autoclose int dfd = open(full, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (dfd >= 0)
-		(void)cgroup_walk(dfd, NULL, leave_remove, NULL);
+	return dfd < 0 ? -1 : cgroup_walk(dfd, NULL, leave_remove, NULL);
 }
 
 static int leaf_remove(const char *full, struct cgroup_waiting *wait, struct error *e)
 {
+	bool closed;
+
 	for (;;) {
 		if (rmdir(full) == 0 || errno == ENOENT)
 			return 0;
 		if (errno != EBUSY && errno != ENOTEMPTY)
 			break;
-		cgroup_empty(full);
+		closed = cgroup_empty(full) < 0 && errno == EACCES;
 		if (rmdir(full) == 0 || errno == ENOENT)
 			return 0;
+		if (closed) {
+			errno = EACCES;
+			break;
+		}
 		if (!cgroup_wait(wait)) {
 			errno = EBUSY;
 			break;

@@ -120,12 +120,25 @@ static struct level *level_pop(struct level *l)
 	return up;
 }
 
+/* The child that is next is closed to us: what it has below is, too, but it may have nothing. */
+static int walk_past(int dfd, struct level *l, cgroup_leave *leave, void *arg, bool *denied)
+{
+	if (leave && leave(dfd, l->name, arg) < 0)
+		return -1;
+	if (!leave || faccessat(dfd, l->name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		*denied = true;
+	l->name += strlen(l->name) + 1;
+	return 0;
+}
+
 /* Into the child that is next. 0 also when it is gone. */
-static int walk_down(int *dfd, struct level **l)
+static int walk_down(int *dfd, struct level **l, cgroup_leave *leave, void *arg, bool *denied)
 {
 	struct level *below;
 	int child = openat(*dfd, (*l)->name, DIR_FLAGS);
 
+	if (child < 0 && errno == EACCES)
+		return walk_past(*dfd, *l, leave, arg, denied);
 	if (child < 0) {
 		(*l)->name += strlen((*l)->name) + 1;
 		return is_gone(errno) ? 0 : -1;
@@ -161,6 +174,7 @@ static int walk_up(int *dfd, struct level **l, cgroup_leave *leave, void *arg)
 int cgroup_walk(int dfd, cgroup_visit *visit, cgroup_leave *leave, void *arg)
 {
 	int at = openat(dfd, ".", DIR_FLAGS);
+	bool denied = false;
 	struct level *l;
 	int rc;
 
@@ -169,16 +183,24 @@ int cgroup_walk(int dfd, cgroup_visit *visit, cgroup_leave *leave, void *arg)
 	l = level_push(NULL, at);
 	rc = l ? 0 : -1;
 	while (l && rc == 0) {
-		if (*l->name)
-			rc = walk_down(&at, &l);
-		else if (visit && visit(at, arg) < 0)
-			rc = -1;
-		else
+		if (*l->name) {
+			rc = walk_down(&at, &l, leave, arg, &denied);
+			continue;
+		}
+		if (visit && visit(at, arg) < 0) {
+			denied = denied || errno == EACCES;
+			rc = errno == EACCES ? 0 : -1;
+		}
+		if (rc == 0)
 			rc = walk_up(&at, &l, leave, arg);
 	}
 	while (l)
 		l = level_pop(l);
 	fd_close(&at);
+	if (rc == 0 && denied) {
+		errno = EACCES;
+		rc = -1;
+	}
 	return rc;
 }
 

@@ -35,16 +35,24 @@ int cgroup_claim_check_above(const struct cgroup_dir *d, struct error *e);
 
 void cgroup_disclaim(int dfd);
 
+/* cgroup/inner.c. What is in the container's cgroup dfd and is the container's: a descriptor, or -1 with errno. */
+int cgroup_inner_make(int dfd);
+int cgroup_inner_open(int dfd);
+
+/* Writes the limits of the plan for hierarchy i to the inner cgroup dfd, as far as that works. */
+void cgroup_inner_repeat(const struct cgroup_plan *p, size_t i, int dfd);
+
 /* A claim that is no other container's. record: the absolute path of where its record is, ROOT/ID. */
 char *cgroup_claim_new(const char *record, struct arena *a);
 
-/* cgroup/remove.c: removes all that is below the cgroup full and holds no process. */
-void cgroup_empty(const char *full);
+/* cgroup/remove.c: removes all that is below the cgroup full and holds no process. -1 with errno. */
+int cgroup_empty(const char *full);
 
 /*
  * Calls visit for every cgroup below dfd and then for dfd itself, children first. parent_dfd and
  * name are where the visited one hangs (-1 and NULL for the top). visit returns 0 to go on, -1 with
- * errno to end the walk. A cgroup that vanishes on the way is no error.
+ * errno to end the walk. A cgroup that vanishes on the way is no error. One that is closed to us (EACCES) is
+ * passed over, and the walk, once it has been everywhere else, ends with that error.
  * Trust: the container may have made, named and nested what is below dfd.
  */
 typedef int cgroup_visit(int dfd, void *arg);

@@ -163,8 +163,13 @@ static int dir_update(const struct cgroup_plan *p, size_t i, int dfd, char *warn
 		return -1;
 	if (cgroup_write_all(p, i, dfd, warning, size, e) < 0)
 		return -1;
-	if (i == p->devices_dir)
-		return cgroup_devices_attach(p, dfd, warning, size, e);
+	if (i == p->devices_dir && cgroup_devices_attach(p, dfd, warning, size, e) < 0)
+		return -1;
+	if (p->dirs.v[i].inner) {
+		autoclose int inner_dfd = cgroup_inner_open(dfd);
+
+		cgroup_inner_repeat(p, i, inner_dfd);
+	}
 	return 0;
 }
 

@@ -14,11 +14,9 @@
 #include "cgroup/rdt.h"
 #include "init/hooks.h"
 #include "life/life.h"
-#include "ns/userns.h"
 #include "sys/child.h"
 #include "sys/loop.h"
 #include "sys/patience.h"
-#include "sys/proc.h"
 #include "sys/sys.h"
 
 enum { EXIT_WAIT_MS = 10000 };
@@ -59,17 +57,6 @@ static void destroy_run_poststop(const struct record *r, struct arena *a)
 		      &(struct hook_setting){.dir = r->bundle});
 }
 
-/* What a record of another boot describes is gone; its names may be somebody else's by now. */
-static int destroy_is_of_this_boot(const struct record *r, bool *ret, struct error *e)
-{
-	char boot_id[37];
-
-	if (proc_boot_id(boot_id, e) < 0)
-		return -1;
-	*ret = str_eq(boot_id, r->boot_id);
-	return 0;
-}
-
 /* Without cgroups and a pid namespace of its own, whose end is theirs, others may outlive init. */
 static int destroy_members(const struct record *r, int pidfd, struct error *e)
 {
@@ -85,82 +72,38 @@ static int destroy_members(const struct record *r, int pidfd, struct error *e)
 }
 
 /* What may fail because of what the container did with ids that are not the caller's. */
-typedef int destroy_act(const struct store *s, const struct cgroup_dirs *d, struct error *e);
-
-static int destroy_kill_all(const struct store *s, const struct cgroup_dirs *d, struct error *e)
+static int destroy_kill_all(void *dirs, struct error *e)
 {
-	(void)s;
-	return cgroup_kill(d, e);
+	return cgroup_kill(dirs, e);
 }
 
-static int destroy_cgroups(const struct store *s, const struct cgroup_dirs *d, struct error *e)
+static int destroy_cgroups(void *dirs, struct error *e)
 {
-	(void)s;
-	return cgroup_destroy(d, e);
+	return cgroup_destroy(dirs, e);
 }
 
-static int destroy_writings(const struct store *s, const struct cgroup_dirs *d, struct error *e)
+static int destroy_writings(void *store, struct error *e)
 {
-	(void)d;
-	return store_sweep(s, e);
+	return store_sweep(store, e);
 }
 
-/* A user namespace with the ids of the container's own; -1 if it had none. */
-static int destroy_open_ids(const struct store *s, struct arena *a, struct error *e)
-{
-	struct oci_config *c = arena_new(a, struct oci_config);
-
-	if (life_read_config(s, a, c, e) < 0)
-		return -1;
-	if (!c->linux_.uid_mappings.n || !c->linux_.gid_mappings.n)
-		return err_set(e, ERR_SYSTEM, "it has no ids of its own");
-	return userns_open_map(&c->linux_.uid_mappings, &c->linux_.gid_mappings, true, e);
-}
-
-/*
- * An ordinary user's container can give what it made, cgroups below its own for instance, to another of its
- * ids, or close it for everybody. In a user namespace with these ids the caller has rights over all of it.
- */
-static int destroy_by_ids(destroy_act *act, const struct store *s, const struct cgroup_dirs *dirs,
-			  struct arena *a)
-{
-	struct error ignored;
-	autoclose int ns_fd = destroy_open_ids(s, a, &ignored);
-	pid_t pid;
-
-	if (ns_fd < 0)
-		return -1;
-	pid = sys_clone3(0, -1, NULL);
-	if (pid == 0)
-		_exit(setns(ns_fd, CLONE_NEWUSER) < 0 || act(s, dirs, &ignored) < 0);
-	return pid > 0 && child_collect(pid) == 0 ? 0 : -1;
-}
-
-static int destroy_one(destroy_act *act, const struct store *s, const struct cgroup_dirs *dirs,
-		       struct arena *a, struct error *e)
-{
-	if (act(s, dirs, e) == 0)
-		return 0;
-	return e->sys == EACCES && geteuid() != 0 ? destroy_by_ids(act, s, dirs, a) : -1;
-}
-
-static int destroy_all(const struct store *s, const struct record *r, int pidfd, struct arena *a,
+static int destroy_all(struct store *s, const struct record *r, int pidfd, struct arena *a,
 		       struct error *e)
 {
-	const struct cgroup_dirs dirs = life_cgroups(r);
+	struct cgroup_dirs dirs = life_cgroups(r);
 	struct error other;
 	int result = 0;
 
 	if (!dirs.n && destroy_members(r, pidfd, e) < 0)
 		result = -1;
 	/* Before init is waited for: it does not end while something of it is frozen. */
-	if (pidfd >= 0 && destroy_one(destroy_kill_all, s, &dirs, a, e) < 0)
+	if (pidfd >= 0 && life_act_by_ids(destroy_kill_all, &dirs, s, a, e) < 0)
 		result = -1;
 	if (destroy_kill_init(pidfd, r->id, result < 0 ? &other : e) < 0)
 		result = -1;
-	if (destroy_one(destroy_cgroups, s, &dirs, a, result < 0 ? &other : e) < 0)
+	if (life_act_by_ids(destroy_cgroups, &dirs, s, a, result < 0 ? &other : e) < 0)
 		result = -1;
-	if (destroy_one(destroy_writings, s, &dirs, a, result < 0 ? &other : e) < 0)
+	if (life_act_by_ids(destroy_writings, s, s, a, result < 0 ? &other : e) < 0)
 		result = -1;
 	if (rdt_remove(&r->rdt, result < 0 ? &other : e) < 0)
 		result = -1;
@@ -176,7 +119,8 @@ int life_destroy(struct store *s, const struct record *r, int pidfd, struct aren
 
 	/* Hooks of poststop run, whoever wants to delete it besides us, and whatever has ended a create. */
 	patience_renew();
-	if (destroy_is_of_this_boot(r, &ours, e) < 0 || (ours && destroy_all(s, r, pidfd, a, e) < 0))
+	/* What a record of another boot describes is gone; its names may be somebody else's by now. */
+	if (life_is_of_this_boot(r, &ours, e) < 0 || (ours && destroy_all(s, r, pidfd, a, e) < 0))
 		return -1;
 	destroy_run_poststop(r, a);
 	return store_remove(s, e);

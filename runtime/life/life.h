@@ -182,6 +182,13 @@ int life_write_pid_file(const char *file, pid_t pid, struct arena *a, struct err
 
 int life_send_pidfd(const char *path, int pidfd, struct error *e);
 
+int life_is_of_this_boot(const struct record *r, bool *ret, struct error *e);
+
+/* Does act; where an ordinary user is refused what his container has closed or given away (EACCES), once more,
+ * by a child that has the container's ids. What act leaves in memory is not seen then. */
+typedef int life_act(void *arg, struct error *e);
+int life_act_by_ids(life_act *act, void *arg, const struct store *s, struct arena *a, struct error *e);
+
 /* Kills what is left of a container and removes everything that create made. Goes on after a
  * failure, reports the first. The store is gone afterwards unless something could not be removed. */
 int life_destroy(struct store *s, const struct record *r, int pidfd, struct arena *a,

@@ -8,6 +8,31 @@
 #include "life/life.h"
 #include "oci/oci.h"
 #include "security/identity.h"
+#include "sys/proc.h"
+
+int life_is_of_this_boot(const struct record *r, bool *ret, struct error *e)
+{
+	char boot_id[37];
+
+	if (proc_boot_id(boot_id, e) < 0)
+		return -1;
+	*ret = str_eq(boot_id, r->boot_id);
+	return 0;
+}
+
+/* Numbers of namespaces and of cgroups' inodes begin anew with every boot: by now they are somebody else's. */
+static int load_forget_other_boot(struct record *r, struct error *e)
+{
+	bool ours;
+
+	if (life_is_of_this_boot(r, &ours, e) < 0)
+		return -1;
+	if (!ours) {
+		r->cgroups.n = 0;
+		r->mnt_id = r->user_id = 0;
+	}
+	return 0;
+}
 
 int life_load(const char *root, const char *id, enum store_lock how, struct arena *a,
 	      struct store *ret_store, struct record *ret_record, struct error *e)
@@ -20,6 +45,8 @@ int life_load(const char *root, const char *id, enum store_lock how, struct aren
 		return -1;
 	if (!found)
 		return err_set(e, ERR_NOT_FOUND, "container \"%s\" does not exist", id);
+	if (load_forget_other_boot(ret_record, e) < 0)
+		return -1;
 	*ret_store = s;
 	s = STORE_NONE;
 	return 0;

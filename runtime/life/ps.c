@@ -184,6 +184,44 @@ static int ps_without_cgroups(const struct store *s, const struct record *r, str
 	return rc;
 }
 
+/* The list goes to a file, for who makes it may be a child of ours. */
+struct ps_listing {
+	struct cgroup_dirs dirs;
+	struct arena *a;
+	int fd;
+};
+
+static int ps_list(void *arg, struct error *e)
+{
+	const struct ps_listing *l = arg;
+	pid_t *pids;
+	size_t n;
+
+	if (cgroup_pids(&l->dirs, l->a, &pids, &n, e) < 0)
+		return -1;
+	return fd_write_all(l->fd, pids, n * sizeof(*pids)) < 0 ? err_sys(e, "ps: keep the list") : 0;
+}
+
+static int ps_by_cgroups(const struct store *s, struct cgroup_dirs dirs, struct arena *a, pid_t **ret_pids,
+			 size_t *ret_n, struct error *e)
+{
+	autoclose int fd = memfd_create("ps", MFD_CLOEXEC);
+	size_t len;
+	char *pids;
+
+	if (fd < 0)
+		return err_sys(e, "ps: memfd_create");
+	if (life_act_by_ids(ps_list, &(struct ps_listing){dirs, a, fd}, s, a, e) < 0)
+		return -1;
+	pids = lseek(fd, 0, SEEK_SET) < 0 ? NULL : fd_read_all(fd, PS_MAX, a, &len);
+	if (!pids)
+		return err_sys(e, "ps: read the list");
+	*ret_n = len / sizeof(pid_t);
+	*ret_pids = arena_array(a, *ret_n + 1, pid_t);
+	memcpy(*ret_pids, pids, len);
+	return 0;
+}
+
 int life_ps(const struct ps_options *o, struct arena *a, struct buf *b, struct error *e)
 {
 	auto_store struct store s = STORE_NONE;
@@ -196,7 +234,8 @@ int life_ps(const struct ps_options *o, struct arena *a, struct buf *b, struct e
 	if (life_load(o->root, o->id, STORE_LOOK, a, &s, &r, e) < 0)
 		return -1;
 	dirs = life_cgroups(&r);
-	if ((dirs.n ? cgroup_pids(&dirs, a, &pids, &n, e) : ps_without_cgroups(&s, &r, a, &pids, &n, e)) < 0)
+	if ((dirs.n ? ps_by_cgroups(&s, dirs, a, &pids, &n, e) :
+		      ps_without_cgroups(&s, &r, a, &pids, &n, e)) < 0)
 		return -1;
 	if (o->json) {
 		ps_json(pids, n, b);

@@ -221,7 +221,7 @@ static char *path_below(const char *base, const char *path, struct arena *a)
 	return arena_printf(a, "%s%s", base, path);
 }
 
-static void dirs_make(struct cgroup_build *b)
+static void dirs_make(struct cgroup_build *b, bool rootless)
 {
 	struct cgroup_dirs *d = &b->p->dirs;
 	size_t i;
@@ -237,6 +237,7 @@ static void dirs_make(struct cgroup_build *b)
 		d->v[i].made = topmost_ours(base, d->v[i].path, b->a);
 		d->v[i].unified = h->unified;
 		d->v[i].freezer = !h->unified && list_has(h->controllers, "freezer", ",");
+		d->v[i].inner = rootless && h->unified;
 	}
 }
 
@@ -472,7 +473,7 @@ int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cg
 		return 0;
 	}
 	plan.path = path;
-	dirs_make(&b);
+	dirs_make(&b, rootless);
 	cpuset_find(&b);
 	if (cgroup_build_devices(&b, r) < 0 || cgroup_build_resources(&b, r) < 0)
 		return -1;

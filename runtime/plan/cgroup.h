@@ -21,6 +21,7 @@
 
 #define CGROUP_MAX 32		/* hierarchies */
 #define CGROUP_PARENT "/sbxrun" /* of paths that are ours to choose */
+#define CGROUP_INNER "/container" /* in the container's cgroup (cgroup/inner.c) */
 
 enum cgroup_mode { CGROUP_NONE, CGROUP_V1, CGROUP_HYBRID, CGROUP_V2, CGROUP_DISABLED };
 
@@ -48,6 +49,7 @@ struct cgroup_dir {
 	char *made;  /* topmost directory that may be ours: path itself or a parent of it */
 	bool unified;
 	bool freezer; /* has the v1 freezer */
+	bool inner;   /* the container is in and sees path + CGROUP_INNER; its limits are at path */
 	char *claim;	/* the word that says whose it is (cgroup/claim.c); NULL: made by a sbxrun that had none */
 	uint64_t inode; /* 0: not made yet, as far as the record knows */
 };

@@ -1,6 +1,8 @@
 #include "rootfs/sources.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/fd.h"
@@ -77,9 +79,12 @@ int sources_open_cgroup(const struct plan *p, size_t i, struct error *e)
 	autoclose int dfd = open(i < d->n ? d->v[i].mount : "/sys/fs/cgroup",
 				 O_PATH | O_DIRECTORY | O_CLOEXEC);
 	autoclose int fd = -1;
+	char path[PATH_MAX];
 
+	if (i < d->n)
+		snprintf(path, sizeof(path), "%s%s", d->v[i].path + 1, d->v[i].inner ? CGROUP_INNER : "");
 	if (dfd >= 0)
-		fd = i < d->n ? open_tree(dfd, d->v[i].path + 1, flags) :
+		fd = i < d->n ? open_tree(dfd, path, flags) :
 				open_tree(dfd, "", flags | AT_RECURSIVE | AT_EMPTY_PATH);
 	if (fd < 0)
 		return err_sys(e, "open the container's cgroup");

@@ -14,6 +14,7 @@ static const struct json_row cgroup_dir_rows[] = {
 	F(cgroup_dir, "made", STR, made, REQUIRED),
 	F(cgroup_dir, "unified", BOOL, unified, OMIT),
 	F(cgroup_dir, "freezer", BOOL, freezer, OMIT),
+	F(cgroup_dir, "inner", BOOL, inner, OMIT),
 	F(cgroup_dir, "claim", STR, claim, OMIT),
 	F(cgroup_dir, "inode", U64, inode, OMIT),
 };

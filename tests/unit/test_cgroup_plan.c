@@ -503,6 +503,7 @@ TEST(rootless_with_delegation_stays_below_it)
 	CHECK(!p.skipped_reason);
 	CHECK_STR(p.dirs.v[0].path, "/user/u1/sbxrun-x");
 	CHECK_STR(p.dirs.v[0].made, "/user/u1/sbxrun-x");
+	CHECK(p.dirs.v[0].inner);
 	c.linux_.cgroups_path = S("/user/u1/here");
 	CHECK_INT(cgroup_plan_make(&c, "x", &host, true, &arena, &p, &err), 0);
 	CHECK_STR(p.dirs.v[0].path, "/user/u1/here");
@@ -527,6 +528,7 @@ TEST(container_owns_its_cgroup_only_as_the_spec_says)
 	c.mounts.v = m;
 	CHECK_INT(cgroup_plan_make(&c, "x", &host_v2, false, &arena, &p, &err), 0);
 	CHECK(p.chown);
+	CHECK(!p.dirs.v[0].inner);
 	CHECK_INT(p.owner_uid, 100005);
 	CHECK_INT(cgroup_plan_make(&c, "x", &host_hybrid, false, &arena, &p, &err), 0);
 	CHECK(!p.chown);
