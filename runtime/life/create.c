@@ -21,6 +21,7 @@
 #include "init/stage.h"
 #include "life/life.h"
 #include "life/notify.h"
+#include "ns/members.h"
 #include "ns/netdev.h"
 #include "ns/spawn.h"
 #include "ns/userns.h"
@@ -109,6 +110,21 @@ static int create_remember_init(struct created *c, struct arena *a, struct error
 	c->record.pid = c->pid;
 	c->record.pid_start = stat.start;
 	return store_write(&c->store, &c->record, a, e);
+}
+
+/* What else could tell whose the processes are that outlive init? */
+static bool create_needs_ns_ids(const struct record *r)
+{
+	return !r->cgroups.n && !r->own_pid_ns && r->own_mount_ns;
+}
+
+/* Whoever may look at it at any time. Others had to do so while it waited for its maps. */
+static void create_find_ns_ids(struct record *r, pid_t pid)
+{
+	uint64_t user_id;
+
+	if (create_needs_ns_ids(r) && !r->mnt_id)
+		members_ids(pid, &r->mnt_id, r->own_user_ns ? &r->user_id : &user_id);
 }
 
 static int create_run_hooks(const struct plan *p, struct created *c, struct arena *a,
@@ -221,6 +237,7 @@ static int create_attend(const struct plan *p, const struct create_options *o, s
 	if (msg_wait(sock, e) < 0 || stage_await(sock, STAGE_READY, e) < 0)
 		return -1;
 	timing_mark("ready");
+	create_find_ns_ids(&c->record, c->pid);
 	c->record.committed = true;
 	c->record.rdt.made = false; /* a shared class outlives its maker */
 	if (create_remember_init(c, a, e) < 0)
@@ -293,8 +310,7 @@ static int create_spawn(const struct plan *p, const struct create_options *o, st
 		log_warn("%s", in->cgroup.warning);
 	timing_mark("cgroups made");
 	spawn.unified_dfd = in->cgroup.unified_dfd;
-	/* What else could tell whose the processes are that outlive init? */
-	if (!c->record.cgroups.n && !c->record.own_pid_ns && c->record.own_mount_ns) {
+	if (create_needs_ns_ids(&c->record)) {
 		spawn.ret_mnt_id = &c->record.mnt_id;
 		spawn.ret_user_id = &c->record.user_id;
 	}

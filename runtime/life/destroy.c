@@ -14,7 +14,6 @@
 #include "cgroup/rdt.h"
 #include "init/hooks.h"
 #include "life/life.h"
-#include "sys/child.h"
 #include "sys/loop.h"
 #include "sys/patience.h"
 #include "sys/sys.h"

@@ -11,9 +11,16 @@
 #include "cgroup/cgroup.h"
 #include "life/life.h"
 
-static int kill_all(const struct cgroup_dirs *dirs, int sig, struct error *e)
+struct killing {
+	struct cgroup_dirs dirs;
+	int sig;
+};
+
+static int kill_all(void *arg, struct error *e)
 {
-	return sig == SIGKILL ? cgroup_kill(dirs, e) : cgroup_signal(dirs, sig, e);
+	const struct killing *k = arg;
+
+	return k->sig == SIGKILL ? cgroup_kill(&k->dirs, e) : cgroup_signal(&k->dirs, k->sig, e);
 }
 
 /* The same without cgroups. 1: what there is to find are no processes, and init is signalled alone. */
@@ -26,7 +33,7 @@ static int kill_members(const struct record *r, int pidfd, int sig, struct error
 	if (r->own_pid_ns && sig == SIGKILL)
 		return 1;
 	life_find_members(r, pidfd, &m);
-	if (m.ns_fd >= 0 || m.mnt_id)
+	if (m.ns_fd >= 0 || (m.mnt_id && members_exist(&m)))
 		rc = members_signal(&m, sig, e);
 	members_close(&m);
 	return rc;
@@ -54,8 +61,11 @@ int life_kill(const char *root, const char *id, int sig, bool all, struct arena 
 	dirs = life_cgroups(&r);
 	if (store_status(&s, &r, &status, &pidfd, e) < 0)
 		return -1;
+	/* What has outlived init is killed, too; where nothing has, that is said. */
+	if (!all && pidfd < 0 && dirs.n && cgroup_is_empty(&dirs))
+		dirs.n = 0;
 	if (dirs.n && (all || (sig == SIGKILL && !r.own_pid_ns)))
-		return kill_all(&dirs, sig, e);
+		return life_act_by_ids(kill_all, &(struct killing){dirs, sig}, &s, a, e);
 	if (!dirs.n && (all || (sig == SIGKILL && !r.own_pid_ns))) {
 		int rc = kill_members(&r, pidfd, sig, e);
 

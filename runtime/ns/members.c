@@ -201,6 +201,18 @@ int members_list(const struct members *m, struct arena *a, pid_t **ret_pids, siz
 	return 0;
 }
 
+bool members_exist(const struct members *m)
+{
+	struct arena a = {0};
+	struct error ignored;
+	size_t n = 0;
+	pid_t *pids;
+	bool exist = members_list(m, &a, &pids, &n, &ignored) < 0 || n;
+
+	arena_free(&a);
+	return exist;
+}
+
 /* The number may be another process's by now; one that is in the namespaces after its pidfd was opened
  * is the one that gets the signal. */
 static void member_signal(const struct members *m, pid_t pid, int sig)

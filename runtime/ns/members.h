@@ -40,5 +40,7 @@ void members_ids(pid_t pid, uint64_t *ret_mnt, uint64_t *ret_user);
 int members_list(const struct members *m, struct arena *a, pid_t **ret_pids, size_t *ret_n,
 		 struct error *e);
 
+bool members_exist(const struct members *m);
+
 /* SIGKILL until there are none; any other signal once. */
 int members_signal(const struct members *m, int sig, struct error *e);

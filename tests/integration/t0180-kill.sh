@@ -157,4 +157,67 @@ kill_all_ends_what_outlived_init() {
 	wait_until 10 _cgroup_is_empty
 }
 
+# Without a pid namespace, KILL is for all that is left.
+_each_manager() {
+	local manager
+	for manager in cgroupfs disabled; do
+		"$1" --cgroup-manager "$manager"
+	done
+}
+
+_nothing_is_left_to_kill() {
+	bundle 'without_ns("pid")' '.linux.resources = {}'
+	sbx "$@" run --keep -b "$B" "$ID"
+	refused 'container not running' sbx kill "$ID" KILL
+	refused 'container not running' sbx kill "$ID" TERM
+	sbx kill --all "$ID" KILL
+	sbx kill --all "$ID" TERM
+}
+
+a_stopped_container_without_a_pid_namespace_is_not_running() {
+	_each_manager _nothing_is_left_to_kill
+}
+
+# Sets CHILD to a process that has outlived its init. False where nothing tells whose that is: a kernel without numbers of namespaces.
+_box_outlived() {
+	bundle writable 'without_ns("pid")' '.linux.resources = {}' 'sh("sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >/child")'
+	sbx "$@" run -d -b "$B" "$ID"
+	wait_until 10 status_is "$ID" stopped
+	CHILD=$(<"$B/rootfs/child")
+	lives "$CHILD" || fail 'nothing outlived init'
+	jq -e '.cgroups or .mountNsId' "$T/state/$ID/state.json" >/dev/null || { kill -KILL "$CHILD" && return 1; }
+}
+
+_what_outlived_init_is_killed() {
+	local CHILD
+	_box_outlived "$@" || return 0
+	sbx kill "$ID" KILL
+	wait_until 10 dead "$CHILD"
+	refused 'container not running' sbx kill "$ID" KILL
+}
+
+kill_ends_what_outlived_init_and_says_if_nothing_did() {
+	_each_manager _what_outlived_init_is_killed
+}
+
+# Namespaces and cgroups are numbered anew after a boot.
+_of_another_boot() {
+	local CHILD
+	_box_outlived "$@" || return 0
+	cp "$T/state/$ID/state.json" kept
+	jq -c '.bootId = "00000000-0000-4000-8000-000000000000"' kept >"$T/state/$ID/state.json"
+	refused 'container not running' sbx kill "$ID" KILL
+	sbx kill --all "$ID" KILL
+	run sbx ps --format json "$ID"
+	is "$out" '[]'
+	lives "$CHILD" || fail "$*: it was killed by its number"
+	cp kept "$T/state/$ID/state.json"
+	sbx delete "$ID"
+	wait_until 10 dead "$CHILD"
+}
+
+who_has_the_numbers_of_a_container_of_another_boot_is_left_alone() {
+	_each_manager _of_another_boot
+}
+
 run_tests
