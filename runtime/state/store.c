@@ -128,19 +128,11 @@ static int store_refuse_used(const char *id, struct error *e)
 	return err_set(e, ERR_EXISTS, "container with given ID already exists: %s", id);
 }
 
-/* 1: ours; 0: it was swept away before we had the lock, so try again. */
-static int store_try_claim(struct store *s, const char *root, struct error *e)
+/* The directory that we made is opened and locked. 1: ours; 0: it was swept away before we had the lock. */
+static int store_take_made(struct store *s, const char *root, struct error *e)
 {
-	/* So that there is a descriptor for it once it is made. */
-	autoclose int spare_fd = fcntl(s->root_dfd, F_DUPFD_CLOEXEC, 0);
 	int current;
 
-	if (spare_fd < 0)
-		return err_sys(e, "open %s/%s", root, s->id);
-	if (mkdirat(s->root_dfd, s->id, 0700) < 0)
-		return errno == EEXIST ? store_refuse_used(s->id, e) :
-					 err_sys(e, "make %s/%s", root, s->id);
-	fd_close(&spare_fd);
 	s->dfd = openat(s->root_dfd, s->id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (s->dfd < 0)
 		return errno == ENOENT ? 0 : err_sys(e, "open %s/%s", root, s->id);
@@ -153,6 +145,26 @@ static int store_try_claim(struct store *s, const char *root, struct error *e)
 	if (faccessat(s->dfd, RECORD, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return store_refuse_used(s->id, e);
 	return errno == ENOENT ? 1 : err_sys(e, "look for a record in %s/%s", root, s->id);
+}
+
+/* 1: ours; 0: it was swept away before we had the lock, so try again. */
+static int store_try_claim(struct store *s, const char *root, struct error *e)
+{
+	/* So that there is a descriptor for it once it is made. */
+	autoclose int spare_fd = fcntl(s->root_dfd, F_DUPFD_CLOEXEC, 0);
+	int got;
+
+	if (spare_fd < 0)
+		return err_sys(e, "open %s/%s", root, s->id);
+	if (mkdirat(s->root_dfd, s->id, 0700) < 0)
+		return errno == EEXIST ? store_refuse_used(s->id, e) :
+					 err_sys(e, "make %s/%s", root, s->id);
+	fd_close(&spare_fd);
+	got = store_take_made(s, root, e);
+	/* Should another create have come in between, without a record so far: it notices, and says so. */
+	if (got < 0 && e->class != ERR_EXISTS)
+		unlinkat(s->root_dfd, s->id, AT_REMOVEDIR);
+	return got;
 }
 
 int store_claim(const char *root, const char *id, struct store *ret, struct error *e)

@@ -40,7 +40,7 @@ a_running_container_is_refused_and_left_alone() {
 	refused 'running|not stopped' sbx delete "$ID"
 	lives "$pid" || fail 'it was killed'
 	is "$(status_of "$ID")" running
-	file_has "$(cgroup_dir pids)/cgroup.procs" "^$pid$"
+	file_has "$(cgroup_procs)" "^$pid$"
 }
 
 force_ends_a_running_container() {
@@ -82,7 +82,7 @@ a_container_without_a_pid_namespace_takes_its_children_along() {
 	bundle writable 'without_ns("pid")' 'sh("setsid sleep 100 & sleep 100 & echo >/mark; wait")'
 	sbx run -d -b "$B" "$ID"
 	wait_until 10 test -s "$B/rootfs/mark"
-	mapfile -t pids <"$(cgroup_dir pids)/cgroup.procs"
+	mapfile -t pids <"$(cgroup_procs)"
 	[ "${#pids[@]}" -ge 3 ] || fail 'fewer than three processes'
 	sbx delete -f "$ID"
 	for pid in "${pids[@]}"; do
@@ -96,7 +96,7 @@ children_that_outlived_init_go_with_a_plain_delete() {
 	bundle 'without_ns("pid")' 'sh("setsid sleep 100 &")'
 	sbx run -d -b "$B" "$ID"
 	wait_until 10 status_is "$ID" stopped
-	mapfile -t pids <"$(cgroup_dir pids)/cgroup.procs"
+	mapfile -t pids <"$(cgroup_procs)"
 	[ "${#pids[@]}" -ge 1 ] || fail 'nothing outlived init'
 	sbx delete "$ID"
 	wait_until 10 dead "${pids[0]}"
@@ -134,7 +134,7 @@ other_containers_are_left_alone() {
 	sbx delete -f "$ID"
 	nothing_is_left
 	is "$(status_of "$first")" running
-	file_has "$(cgroup_dir pids "$first")/cgroup.procs" "^$(pid_of "$first")$"
+	file_has "$(cgroup_procs "$first")" "^$(pid_of "$first")$"
 }
 
 a_cgroup_that_others_have_removed_is_no_error() {

@@ -12,7 +12,7 @@ _box_of_three() {
 }
 
 _has() {
-	[ "$(wc -l <"$(cgroup_dir pids)/cgroup.procs")" = "$1" ]
+	[ "$(wc -l <"$(cgroup_procs)")" = "$1" ]
 }
 
 # ps ARG…, if this machine's ps can do it at all (in User-mode Linux it does not find the boot time); otherwise that is the error.
@@ -32,7 +32,7 @@ json_is_an_array_of_pids() {
 	run sbx ps --format json "$ID"
 	rc_is 0
 	is "$err" ''
-	is "$(jq -r '.[]' "$T/out" | sort -n)" "$(sort -n "$(cgroup_dir pids)/cgroup.procs")"
+	is "$(jq -r '.[]' "$T/out" | sort -n)" "$(sort -n "$(cgroup_procs)")"
 	is "$(jq --argjson pid "$(pid_of "$ID")" 'index($pid) != null' "$T/out")" true
 	run sbx ps -f json "$ID"
 	rc_is 0

@@ -78,6 +78,23 @@ a_limit_that_is_lowered_later_is_no_reason_to_spin_or_to_hang() {
 	isnt "$rc" 0
 }
 
+# Between the directory and the record.
+a_create_that_fails_right_after_its_mkdir_leaves_nothing() {
+	local when
+	needs strace
+	bundle
+	refused 'lock container' strace -qq -o trace -e trace=flock -e inject=flock:error=ENOLCK:when=1 "$SBXRUN" --root "$T/state" create -b "$B" "$ID"
+	file_has trace INJECTED
+	nothing_is_left
+	state_is_empty
+	strace -qq -o trace -e trace=openat "$SBXRUN" --root "$T/state" create -b "$B" "$ID"
+	when=$(grep -n "\"$ID\", O_RDONLY" trace | head -n 1)
+	sbx delete -f "$ID"
+	refused "open .*$ID" strace -qq -o trace -e trace=openat -e "inject=openat:error=ENFILE:when=${when%%:*}" "$SBXRUN" --root "$T/state" create -b "$B" "$ID"
+	nothing_is_left
+	state_is_empty
+}
+
 # Whatever is missing when: what was made goes again.
 a_create_without_descriptors_leaves_nothing() {
 	local n failed=0

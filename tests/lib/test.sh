@@ -33,6 +33,7 @@
 #	fail WHY, skip REASON, needs PROGRAM…
 #	status_of ID, pid_of ID		from `state`
 #	cgroup_dir CONTROLLER [ID]	the directory of a container made by `bundle`; CONTROLLER counts on v1 only
+#	cgroup_procs [ID]		the file with its processes (an ordinary user's container is in a cgroup in its own)
 #	as_user UID CMD…		CMD as an ordinary user without groups
 #	$VIEW				hybrid, v1 or v2: what the cgroup tree looks like
 # In a rootless view (lib/rootless-view) $SBXRUN is the runtime as the ordinary user $SBX_UID runs it, bundles are his and have a
@@ -218,6 +219,10 @@ pid_of() {
 
 cgroup_dir() {
 	echo "${CGROUP_MOUNTS[$1]:-${CGROUP_MOUNTS[unified]}}${SBX_CGROUP_BASE:-}/$P/${2:-$ID}"
+}
+
+cgroup_procs() {
+	echo "$(cgroup_dir pids "$@")${SBX_CGROUP_BASE:+/container}/cgroup.procs"
 }
 
 as_user() {

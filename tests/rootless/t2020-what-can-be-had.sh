@@ -65,7 +65,7 @@ limits_hold_or_are_said_to_have_no_effect() {
 	if [ "$SBX_VIEW" = rootless-v2 ]; then
 		file_has "$(cgroup_dir memory)/memory.max" '^67108864$'
 		file_has "$(cgroup_dir memory)/pids.max" '^20$'
-		file_has "$(cgroup_dir memory)/cgroup.procs" "^$(pid_of "$ID")$"
+		file_has "$(cgroup_procs)" "^$(pid_of "$ID")$"
 		return
 	fi
 	is "$(grep -c 'without effect' log)" 1
