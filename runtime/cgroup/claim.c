@@ -87,6 +87,12 @@ static bool claim_has_inode(const struct cgroup_dir *d, int dfd, const char *ful
 	       st.st_ino == d->inode;
 }
 
+/* By CAP_SYS_ADMIN over the machine a container can write one, too: no record goes with it. */
+static bool claim_is_nobodys(const char *claim, const struct cgroup_dir *d)
+{
+	return *claim_record(claim) != '/' || claim_is_stale(claim, d->claim ? d->claim : "");
+}
+
 int cgroup_claim_whose(const struct cgroup_dir *d, int dfd, const char *full)
 {
 	char text[CLAIM_SIZE];
@@ -100,7 +106,7 @@ int cgroup_claim_whose(const struct cgroup_dir *d, int dfd, const char *full)
 		if (d->claim && str_eq(text, d->claim))
 			return CGROUP_OURS;
 		/* The container may have written that itself, to be left alone. */
-		if (kind == CLAIM_USER && claim_has_inode(d, dfd, full))
+		if ((kind == CLAIM_USER || claim_is_nobodys(text, d)) && claim_has_inode(d, dfd, full))
 			return CGROUP_OURS;
 		return CGROUP_ANOTHERS;
 	}

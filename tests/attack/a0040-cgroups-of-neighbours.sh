@@ -199,6 +199,25 @@ a_create_that_fails_gives_up_its_claim() {
 	_other delete -f "$ID"
 }
 
+# A container that may administer the machine has written to its own cgroups, or has taken its mark away.
+a_claim_that_the_container_has_changed_keeps_nobody_out() {
+	local pid mount code
+	needs python3
+	for code in 'os.setxattr(sys.argv[1], "trusted.sbxrun.owner", b"x")' 'os.setxattr(sys.argv[1], "trusted.sbxrun.owner", b"1 /nowhere/x")' \
+		'os.removexattr(sys.argv[1], "trusted.sbxrun.owner")'; do
+		bundle "$_sleep" 'without_ns("pid")'
+		sbx run -d -b "$B" "$ID"
+		pid=$(pid_of "$ID")
+		for mount in "${CGROUP_MOUNTS[@]}"; do
+			[ ! -d "$mount/$P/$ID" ] || python3 -c "import os, sys; $code" "$mount/$P/$ID" 2>/dev/null || :
+		done
+		sbx kill --all "$ID" KILL
+		dead "$pid" || fail "$code: it is alive"
+		sbx delete -f "$ID"
+		nothing_is_left
+	done
+}
+
 # As a sbxrun that knew no claims has left them.
 a_record_without_claims_is_honoured() {
 	local pid mount
