@@ -45,12 +45,6 @@ struct build {
 	struct noted_names unknown; /* in rules that would have forbidden what the default allows */
 };
 
-/* The kernel's own order: of two answers it takes the one that is less as a signed number. */
-static bool action_is_stricter(uint32_t a, uint32_t b)
-{
-	return (int32_t)(a & SECCOMP_RET_ACTION_FULL) < (int32_t)(b & SECCOMP_RET_ACTION_FULL);
-}
-
 /* Actions */
 
 /* clang-format off */
@@ -177,7 +171,8 @@ static int build_size_tables(struct build *b, struct error *e)
 	return 0;
 }
 
-/* row: what the call is, or NULL. */
+/* row: what the call is, or NULL. A rule with args that does as the default does may still be the stricter
+ * of two. */
 static int table_add(struct build *b, struct seccomp_table *t, const struct syscall_row *row, int nr,
 		     const struct rule *r, const struct oci_seccomp_arg *args, size_t n,
 		     struct error *e)
@@ -187,7 +182,7 @@ static int table_add(struct build *b, struct seccomp_table *t, const struct sysc
 
 	if ((uint32_t)nr > t->last)
 		t->last = (uint32_t)nr;
-	if (r->action == b->default_action)
+	if (r->action == b->default_action && !n)
 		return 0;
 	if (t->n >= ENTRIES_MAX)
 		return err_set(e, ERR_CONFIG, "linux.seccomp.syscalls[%zu]: too many rules", r->index);
@@ -201,7 +196,8 @@ static int table_add(struct build *b, struct seccomp_table *t, const struct sysc
 		.args = args,
 	};
 	for (i = 0; n && i < ARGS_MAX; i++)
-		entry->bits[i] = (uint8_t)(row ? syscall_arg_bits(row, t->arch, i) : t->arch->bits);
+		entry->bits[i] = (uint8_t)(row ? syscall_arg_bits(row, t->arch, i) :
+						 syscall_register_bits(t->arch, (uint32_t)nr));
 	return 0;
 }
 
@@ -218,7 +214,8 @@ static int table_add_direct(struct build *b, struct seccomp_table *t, const stru
 	return 0;
 }
 
-/* The way through socketcall or ipc, where no filter sees the call's own arguments. */
+/* The way through socketcall or ipc, where no filter sees the call's own arguments: a rule that opens the
+ * call for some of them does not open this way. */
 static int table_add_via(struct build *b, struct seccomp_table *t, const struct syscall_row *row,
 			 const struct rule *r, struct error *e)
 {
@@ -226,11 +223,14 @@ static int table_add_via(struct build *b, struct seccomp_table *t, const struct 
 	const struct syscall_row *through = syscall_via(row, t->arch, &number);
 	struct oci_seccomp_arg *selector;
 
-	if (!through)
+	if (!through || (r->arg_count && seccomp_is_stricter(b->default_action, r->action)))
 		return 0;
 	selector = arena_new(b->arena, struct oci_seccomp_arg);
 	*selector = (struct oci_seccomp_arg){.value = number, .op = OCI_OP_EQ};
-	return table_add(b, t, through, syscall_number(through, t->arch), r, selector, 1, e);
+	if (table_add(b, t, through, syscall_number(through, t->arch), r, selector, 1, e) < 0)
+		return -1;
+	t->entries[t->n - 1].vague = r->arg_count > 0;
+	return 0;
 }
 
 static int rule_add_row(struct build *b, const struct rule *r, const struct syscall_row *row,
@@ -275,7 +275,7 @@ static int rule_add_name(struct build *b, const struct rule *r, const char *name
 		return rule_add_row(b, r, row, e);
 	if (rule_add_foreign(b, r, name, &known, e) < 0)
 		return -1;
-	if (!known && action_is_stricter(r->action, b->default_action))
+	if (!known && seccomp_is_stricter(r->action, b->default_action))
 		plan_note_name(&b->unknown, name);
 	else if (!known)
 		log_debug("linux.seccomp.syscalls[%zu].names: %s is unknown here", r->index,

@@ -28,7 +28,7 @@ enum { SHORT_JUMP_MAX = 255 };
 /* Ranges: each reaches to where the next begins. */
 struct span {
 	uint32_t first;
-	uint32_t action;		    /* if there are no entries */
+	uint32_t action;		    /* if none of the entries holds */
 	const struct seccomp_entry *entries; /* alternatives of one call, in order */
 	size_t n;
 };
@@ -203,15 +203,44 @@ static void span_add(struct emitter *m, struct span s)
 	m->spans[m->span_count++] = s;
 }
 
+bool seccomp_is_stricter(uint32_t action, uint32_t than)
+{
+	return (int32_t)(action & SECCOMP_RET_ACTION_FULL) < (int32_t)(than & SECCOMP_RET_ACTION_FULL);
+}
+
 static int entry_compare(const void *a, const void *b)
 {
 	const struct seccomp_entry *x = a, *y = b;
 
 	if (x->nr != y->nr)
 		return x->nr < y->nr ? -1 : 1;
-	if (!x->arg_count != !y->arg_count)
-		return !x->arg_count ? -1 : 1;
+	if (seccomp_is_stricter(x->action, y->action))
+		return -1;
+	if (seccomp_is_stricter(y->action, x->action))
+		return 1;
 	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Of n entries of one call, sorted, keeps those that count, and returns how many. *rest: what the call
+ * gets if none holds, which a rule without args may change. */
+static size_t entries_settle(struct seccomp_entry *v, size_t n, uint32_t *rest)
+{
+	const struct seccomp_entry *bare = NULL;
+	size_t i, kept = 0;
+
+	for (i = 0; i < n; i++)
+		if (!v[i].arg_count && (!bare || v[i].order < bare->order))
+			bare = &v[i];
+	if (bare) {
+		*rest = bare->action; /* its place may be taken below */
+		for (i = 0; i < n && seccomp_is_stricter(v[i].action, *rest); i++)
+			if (v[i].arg_count && !v[i].vague)
+				v[kept++] = v[i];
+		return kept;
+	}
+	while (n && v[n - 1].action == *rest) /* they come last, and change nothing */
+		n--;
+	return n;
 }
 
 static void span_add_table(struct emitter *m, const struct seccomp_table *t, uint32_t first)
@@ -224,11 +253,9 @@ static void span_add_table(struct emitter *m, const struct seccomp_table *t, uin
 	for (i = 0; i < t->n; i = k) {
 		for (k = i; k < t->n && t->entries[k].nr == t->entries[i].nr; k++)
 			;
-		s = (struct span){.first = t->entries[i].nr, .action = t->entries[i].action};
-		if (t->entries[i].arg_count) {
-			s.entries = &t->entries[i];
-			s.n = k - i;
-		}
+		s = (struct span){.first = t->entries[i].nr, .action = rest.action};
+		s.entries = &t->entries[i];
+		s.n = entries_settle(&t->entries[i], k - i, &s.action);
 		span_add(m, s);
 		span_add(m, (struct span){.first = s.first + 1, .action = rest.action});
 	}
@@ -240,13 +267,9 @@ static void emit_leaf(struct emitter *m, const struct span *s)
 {
 	size_t i;
 
-	if (!s->n) {
-		emit_return(m, s->action);
-		return;
-	}
 	for (i = 0; i < s->n && !m->full; i++)
 		emit_alternative(m, &s->entries[i]);
-	emit_return(m, m->code->default_action);
+	emit_return(m, s->action);
 }
 
 static void emit_tree(struct emitter *m, size_t from, size_t to)

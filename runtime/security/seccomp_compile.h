@@ -20,11 +20,12 @@
 /* One alternative for one call: all args hold → action. */
 struct seccomp_entry {
 	uint32_t nr;
-	uint32_t order; /* of alternatives for one call, the first that holds decides… */
+	uint32_t order; /* in the profile */
 	uint32_t action;
-	size_t arg_count; /* …but one without args comes before all with */
+	size_t arg_count;
 	const struct oci_seccomp_arg *args;
 	uint8_t bits[6]; /* of each argument of the call: 64, 32 or 16; unset without args */
+	bool vague;	 /* stands for a rule whose args can't be seen at this call: socketcall, ipc */
 };
 
 struct seccomp_table {
@@ -43,6 +44,15 @@ struct seccomp_code {
 	bool enosys;		 /* numbers above .last give ENOSYS, not the default */
 };
 
-/* Writes at most max instructions to out. Returns how many, or 0 when there is no room. */
+/* The kernel's own order: of two answers it takes the one that is less as a signed number. */
+bool seccomp_is_stricter(uint32_t action, uint32_t than);
+
+/*
+ * Of the alternatives for one call that hold, the strictest decides, and of equally strict ones the first.
+ * Without args there is one at most, the first in the profile: with it in place, others count where they
+ * are stricter, and vague ones not at all, for the profile has spoken of the call itself.
+ *
+ * Writes at most max instructions to out. Returns how many, or 0 when there is no room.
+ */
 size_t seccomp_compile(const struct seccomp_code *c, struct arena *a, struct sock_filter *out,
 		       size_t max);

@@ -45,7 +45,7 @@ enum syscall_column {
 struct syscall_arch {
 	char name[12];	/* the specification's, without SCMP_ARCH_ */
 	uint8_t column; /* enum syscall_column */
-	uint8_t bits;	/* of an argument */
+	uint8_t bits;	/* of an argument, mostly: syscall_register_bits() */
 	uint32_t base;	/* what is added to all numbers */
 	uint32_t token; /* the kernel's audit number, or SYSCALL_TOKEN_X32 */
 };
@@ -79,6 +79,9 @@ const struct syscall_arch *syscall_arch_native(void);
 
 /* The call's number there, or -1. */
 int syscall_number(const struct syscall_row *r, const struct syscall_arch *a);
+
+/* Of a register that the kernel takes as a whole: a pointer or a long of the call with this number. */
+unsigned int syscall_register_bits(const struct syscall_arch *a, uint32_t nr);
 
 /* How many of an argument's low bits the kernel looks at. */
 unsigned int syscall_arg_bits(const struct syscall_row *r, const struct syscall_arch *a,

@@ -66,6 +66,31 @@ exotic_calls_can_be_denied() {
 	[ "$out" = $'io_uring EDQUOT\nclone3 EDQUOT\nvsock EDQUOT' ] || escaped "past the filter: ${out//$'\n'/, }"
 }
 
+# A rule with arguments on socket says nothing about socketcall, where they can't be seen.
+a_family_of_sockets_is_closed_through_socketcall_too() {
+	[ "$(uname -m)" = x86_64 ] || skip 'needs an x86-64 machine'
+	bundle 'sh("/attacker calls unix; /attacker calls unix-socketcall")' \
+		"$(jq -c '.linux.seccomp | .defaultErrnoRet = 122 | .syscalls |= map(.names -= ["socket", "socketcall"])' \
+			"$TESTS_DIR/../spec/bundles/docker/config.json" | sed 's/^/.linux.seccomp = /')" \
+		'.linux.seccomp.syscalls += [{names: ["socket"], action: "SCMP_ACT_ALLOW", args: [{index: 0, value: 1, op: "SCMP_CMP_NE"}]}]'
+	with_attacker
+	attack
+	[ "$out" = $'unix EDQUOT\nunix-socketcall EDQUOT' ] || escaped "past the filter: ${out//$'\n'/, }"
+}
+
+# Of rules that hold for one call, the strictest decides: before or after another, with or without arguments.
+no_rule_opens_what_another_closes() {
+	local open='{names: ["socket"], action: "SCMP_ACT_ALLOW"}' closed rules
+	local some='{names: ["socket"], action: "SCMP_ACT_ALLOW", args: [{index: 1, value: 0, op: "SCMP_CMP_GE"}]}'
+	closed='{names: ["socket"], action: "SCMP_ACT_ERRNO", errnoRet: 122, args: [{index: 0, value: 1, op: "SCMP_CMP_EQ"}]}'
+	for rules in "$open, $closed" "$closed, $open" "$some, $closed" "$closed, $some"; do
+		bundle 'sh("/attacker calls unix")' ".linux.seccomp = {defaultAction: \"SCMP_ACT_LOG\", syscalls: [$rules]}"
+		with_attacker
+		attack
+		[ "$out" = 'unix EDQUOT' ] || escaped "past the filter: $out ($rules)"
+	done
+}
+
 # An unknown name in a rule that denies must not leave the rest of the rule out.
 an_unknown_name_does_not_open_the_others() {
 	bundle 'sh("/attacker calls mkdir; true")' writable "$(_denied '"no_such_call", "mkdir", "mkdirat"')"

@@ -86,6 +86,32 @@ static long call_mkdir_i386(void)
 #endif
 }
 
+static long call_unix(void)
+{
+	return socket(AF_UNIX, SOCK_STREAM, 0);
+}
+
+/* The same through i386's socketcall, whose arguments lie in memory. */
+static long call_unix_socketcall(void)
+{
+#ifdef __x86_64__
+	long result = 102;
+	unsigned int *low = (unsigned int *)syscall(SYS_mmap, 0x10000000, 4096, 3, 0x22 | 0x100000, -1, 0);
+	if (low == (unsigned int *)-1)
+		return -1;
+	low[0] = AF_UNIX;
+	low[1] = SOCK_STREAM;
+	__asm__ volatile("int $0x80" : "+a"(result) : "b"(1), "c"(low) : "memory", "r8", "r9", "r10", "r11");
+	if (result >= 0)
+		return 0;
+	errno = (int)-result;
+	return -1;
+#else
+	errno = ENOSYS;
+	return -1;
+#endif
+}
+
 static long call_mkdir_x32(void)
 {
 #ifdef __x86_64__
@@ -178,6 +204,7 @@ static const struct {
 	long (*call)(void);
 } calls[] = {
 	{"mkdir", call_mkdir},		 {"mkdir-i386", call_mkdir_i386}, {"mkdir-x32", call_mkdir_x32},
+	{"unix", call_unix},		 {"unix-socketcall", call_unix_socketcall},
 	{"renameat", call_renameat},	 {"userns", call_userns},	  {"mntns", call_mntns},
 	{"clone3", call_clone3},	 {"fsopen", call_fsopen},	  {"mount", call_mount},
 	{"io_uring", call_io_uring},	 {"bpf", call_bpf},		  {"userfaultfd", call_userfaultfd},

@@ -32,6 +32,7 @@ struct entry {
 	const struct oci_seccomp_rule *rule;
 	const struct syscall_row *row; /* the number's own: socketcall's for a rule on socket */
 	int selector;		       /* -1: the rule's own arguments count */
+	bool libseccomps;	       /* it means nothing to us */
 	bool oracle_knows;
 };
 
@@ -82,12 +83,24 @@ static bool action_stops(enum oci_seccomp_action a)
 	       a == OCI_ACT_ERRNO;
 }
 
-static void section_add(struct judge *j, struct section *s, struct entry e)
+/* Less is stricter: the order of the specification's actions in the kernel's documentation. */
+static int strictness(uint32_t action)
+{
+	static const uint32_t order[] = {SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_KILL_THREAD, SECCOMP_RET_TRAP,
+					 SECCOMP_RET_ERRNO, SECCOMP_RET_USER_NOTIF, SECCOMP_RET_TRACE,
+					 SECCOMP_RET_LOG, SECCOMP_RET_ALLOW};
+	int i = 0;
+
+	while (order[i] != (action & SECCOMP_RET_ACTION_FULL))
+		i++;
+	return i;
+}
+
+static void section_add(struct section *s, struct entry e)
 {
 	if (e.nr > s->last)
 		s->last = e.nr;
-	if (e.action != j->fallback)
-		s->v[s->n++] = e;
+	s->v[s->n++] = e;
 }
 
 /* Whether libseccomp can be asked about a name. For calls that have no number of their own on an
@@ -123,13 +136,15 @@ static void section_add_name(struct judge *j, struct section *s, const struct oc
 	e.oracle_knows = oracle_knows(s->arch, name);
 	if (nr >= 0) {
 		e.nr = (uint32_t)nr;
-		section_add(j, s, e);
+		section_add(s, e);
 	}
 	if (via) {
 		e.nr = (uint32_t)syscall_number(via, s->arch);
 		e.row = via;
 		e.selector = (int)selector;
-		section_add(j, s, e);
+		/* It would open more than the rule says. */
+		e.libseccomps = r->args.n && strictness(e.action) > strictness(j->fallback);
+		section_add(s, e);
 	}
 }
 
@@ -262,27 +277,63 @@ static const struct section *judge_section(const struct judge *j, const struct s
 	return NULL;
 }
 
+/* The first rule without conditions for a number, or NULL. One that does as the default does is none. */
+static const struct entry *section_bare(const struct judge *j, const struct section *s, uint32_t nr)
+{
+	const struct entry *e;
+
+	for (e = s->v; e < s->v + s->n; e++)
+		if (e->nr == nr && entry_is_bare(e) && e->action != j->fallback)
+			return e;
+	return NULL;
+}
+
+/* It passes over rules that do as the default does; a rule without conditions comes before all others. */
+static uint32_t answer_of_libseccomp(const struct judge *j, const struct section *s,
+				     const struct seccomp_data *d)
+{
+	const struct entry *bare = section_bare(j, s, (uint32_t)d->nr), *e;
+
+	if (bare)
+		return bare->action;
+	for (e = s->v; e < s->v + s->n; e++)
+		if (e->nr == (uint32_t)d->nr && e->action != j->fallback &&
+		    entry_holds(s, e, JUDGE_LIBSECCOMPS, d->args))
+			return e->action;
+	return j->fallback;
+}
+
+/* All rules that hold are heard, and the strictest of them decides. */
+static uint32_t answer_of_ours(const struct judge *j, const struct section *s,
+			       const struct seccomp_data *d)
+{
+	const struct entry *bare = section_bare(j, s, (uint32_t)d->nr), *e, *found = bare;
+
+	for (e = s->v; e < s->v + s->n; e++) {
+		if (e->nr != (uint32_t)d->nr || entry_is_bare(e) || e->libseccomps)
+			continue;
+		/* Whose arguments are out of sight yields to a word about socketcall itself. */
+		if (bare && e->selector >= 0 && e->rule->args.n)
+			continue;
+		if (entry_holds(s, e, JUDGE_OURS, d->args) &&
+		    (!found || strictness(e->action) < strictness(found->action)))
+			found = e;
+	}
+	return found ? found->action : j->fallback;
+}
+
 uint32_t judge_answer(const struct judge *j, enum judge_view view, const struct seccomp_data *d)
 {
 	const struct section *s = judge_section(j, d);
-	const struct entry *e, *found = NULL;
-
 	if (!s)
 		return SECCOMP_RET_KILL_PROCESS;
 	if (d->nr == -1)
 		return j->fallback;
-	if (view == JUDGE_OURS && j->enosys && s->last && (uint32_t)d->nr > s->last)
+	if (view == JUDGE_LIBSECCOMPS)
+		return answer_of_libseccomp(j, s, d);
+	if (j->enosys && s->last && (uint32_t)d->nr > s->last)
 		return SECCOMP_RET_ERRNO | ENOSYS;
-	for (e = s->v; e < s->v + s->n; e++) {
-		if (e->nr != (uint32_t)d->nr)
-			continue;
-		if (entry_is_bare(e)) /* before all that have conditions */
-			return e->action;
-	}
-	for (e = s->v; e < s->v + s->n && !found; e++)
-		if (e->nr == (uint32_t)d->nr && entry_holds(s, e, view, d->args))
-			found = e;
-	return found ? found->action : j->fallback;
+	return answer_of_ours(j, s, d);
 }
 
 /* Profiles */
@@ -521,20 +572,22 @@ struct comparison {
 
 /* Whether libseccomp has to be right about a number: it knows all its names, and at most one rule
  * speaks of it, or several that are apart by socketcall's or ipc's selector. */
-static void oracle_standing(const struct section *s, uint32_t nr, bool *ret_knows, bool *ret_plain)
+static void oracle_standing(const struct judge *j, const struct section *s, uint32_t nr,
+			    bool *ret_knows, bool *ret_plain)
 {
 	const struct entry *e, *f;
 
 	*ret_knows = s->oracle_knows;
 	*ret_plain = true;
 	for (e = s->v; e < s->v + s->n; e++) {
-		if (e->nr != nr)
+		if (e->nr != nr || e->action == j->fallback)
 			continue;
 		*ret_knows &= e->oracle_knows;
 		*ret_plain &= !rule_repeats_an_argument(e->rule);
 		for (f = s->v; f < e; f++)
-			*ret_plain &= f->nr != nr || (e->selector >= 0 && f->selector >= 0 &&
-						      e->selector != f->selector);
+			*ret_plain &= f->nr != nr || f->action == j->fallback ||
+				      (e->selector >= 0 && f->selector >= 0 &&
+				       e->selector != f->selector);
 	}
 }
 
@@ -560,7 +613,7 @@ static void compare_oracle(struct comparison *c, const struct seccomp_data *d)
 	uint32_t want;
 
 	if (s)
-		oracle_standing(s, (uint32_t)d->nr, &knows, &plain);
+		oracle_standing(c->j, s, (uint32_t)d->nr, &knows, &plain);
 	if (!knows)
 		return;
 	want = judge_answer(c->j, JUDGE_LIBSECCOMPS, d);

@@ -370,46 +370,74 @@ TEST(unknown_calls_are_noted_where_they_would_have_been_forbidden)
 			      "\"no_such_call\", \"nor_this\"");
 }
 
-/* As libseccomp has it. */
-TEST(of_overlapping_rules_the_one_without_args_wins)
+/* Profiles are put together from parts: what one part forbids, no order of them allows. */
+TEST(of_overlapping_rules_the_strictest_decides)
 {
-	struct oci_seccomp_arg one = {.index = 0, .value = 1, .op = OCI_OP_EQ};
-	struct oci_seccomp_rule with = {.names = STRINGS("mkdirat"),
-					.action = OCI_ACT_ERRNO,
-					.args = {1, &one}};
-	struct oci_seccomp_rule without = {.names = STRINGS("mkdirat"), .action = OCI_ACT_LOG};
-	struct oci_seccomp_rule order[2] = {with, without};
+	struct oci_seccomp_arg small = {.index = 0, .value = 5, .op = OCI_OP_LT};
+	struct oci_seccomp_arg large = {.index = 0, .value = 2, .op = OCI_OP_GT};
+	struct oci_seccomp_rule strict = {.names = STRINGS("mkdirat"),
+					  .action = OCI_ACT_ERRNO,
+					  .args = {1, &small}};
+	struct oci_seccomp_rule mild = {.names = STRINGS("mkdirat"), .action = OCI_ACT_LOG, .args = {1, &large}};
+	struct oci_seccomp_rule order[2] = {strict, mild};
 	struct oci_seccomp c = {.set = true, .default_action = OCI_ACT_ALLOW, .syscalls = {2, order}};
 	int i;
 
 	for (i = 0; i < 2; i++) {
 		CHECK(build(&c) == 0);
-		CHECK(native("mkdirat", 1, 0, 0) == SECCOMP_RET_LOG);
-		CHECK(native("mkdirat", 2, 0, 0) == SECCOMP_RET_LOG);
-		order[0] = without;
-		order[1] = with;
+		CHECK(native("mkdirat", 1, 0, 0) == (SECCOMP_RET_ERRNO | EPERM));
+		CHECK(native("mkdirat", 4, 0, 0) == (SECCOMP_RET_ERRNO | EPERM));
+		CHECK(native("mkdirat", 5, 0, 0) == SECCOMP_RET_LOG);
+		order[0] = mild;
+		order[1] = strict;
 	}
 }
 
-TEST(of_rules_with_args_the_first_that_holds_decides)
+TEST(a_rule_without_args_yields_to_a_stricter_one_with)
 {
-	struct oci_seccomp_arg small = {.index = 0, .value = 5, .op = OCI_OP_LT};
-	struct oci_seccomp_arg large = {.index = 0, .value = 2, .op = OCI_OP_GT};
+	struct oci_seccomp_arg one = {.index = 0, .value = 1, .op = OCI_OP_EQ};
+	struct oci_seccomp_rule with = {.names = STRINGS("mkdirat"),
+					.action = OCI_ACT_ERRNO,
+					.args = {1, &one}};
+	struct oci_seccomp_rule without = {.names = STRINGS("mkdirat"), .action = OCI_ACT_ALLOW};
+	struct oci_seccomp_rule order[2] = {with, without};
+	struct oci_seccomp c = {.set = true, .syscalls = {2, order}};
+	/* also where it does as the default does */
+	static const enum oci_seccomp_action defaults[] = {OCI_ACT_ERRNO, OCI_ACT_ALLOW, OCI_ACT_KILL};
+	size_t i;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(defaults); i++) {
+		c.default_action = defaults[i / 2];
+		order[i % 2] = with;
+		order[1 - i % 2] = without;
+		CHECK(build(&c) == 0);
+		CHECK(native("mkdirat", 1, 0, 0) == (SECCOMP_RET_ERRNO | EPERM));
+		CHECK(native("mkdirat", 2, 0, 0) == SECCOMP_RET_ALLOW);
+	}
+	with.action = OCI_ACT_TRAP;
+	without.action = OCI_ACT_ERRNO;
+	order[0] = without;
+	order[1] = with;
+	CHECK(build(&c) == 0);
+	CHECK(native("mkdirat", 1, 0, 0) == SECCOMP_RET_TRAP);
+	CHECK(native("mkdirat", 2, 0, 0) == (SECCOMP_RET_ERRNO | EPERM));
+	order[1].action = OCI_ACT_ALLOW;
+	CHECK(build(&c) == 0);
+	CHECK(native("mkdirat", 1, 0, 0) == (SECCOMP_RET_ERRNO | EPERM));
+}
+
+/* Podman's profile allows setns in its long list and forbids it further down. */
+TEST(of_rules_without_args_the_first_decides)
+{
 	struct oci_seccomp c = {
 		.set = true,
-		.default_action = OCI_ACT_ALLOW,
-		.syscalls = RULES({.names = STRINGS("mkdirat"),
-				   .action = OCI_ACT_ERRNO,
-				   .args = {1, &small}},
-				  {.names = STRINGS("mkdirat"),
-				   .action = OCI_ACT_LOG,
-				   .args = {1, &large}}),
+		.default_action = OCI_ACT_KILL,
+		.syscalls = RULES({.names = STRINGS("setns"), .action = OCI_ACT_ALLOW},
+				  {.names = STRINGS("setns"), .action = OCI_ACT_ERRNO}),
 	};
 
 	CHECK(build(&c) == 0);
-	CHECK(native("mkdirat", 1, 0, 0) == (SECCOMP_RET_ERRNO | EPERM));
-	CHECK(native("mkdirat", 4, 0, 0) == (SECCOMP_RET_ERRNO | EPERM));
-	CHECK(native("mkdirat", 5, 0, 0) == SECCOMP_RET_LOG);
+	CHECK(native("setns", 1, 0, 0) == SECCOMP_RET_ALLOW);
 }
 
 TEST(what_can_not_be_honoured_is_refused_with_its_place)
@@ -498,6 +526,72 @@ TEST(socketcall_and_ipc_follow_their_members)
 	CHECK(answer(SCMP_ARCH_X86, 399, vsock) == (SECCOMP_RET_ERRNO | EPERM));
 	CHECK(answer(SCMP_ARCH_X86, 117, thirteen) == (SECCOMP_RET_ERRNO | EPERM));
 	CHECK(answer(SCMP_ARCH_X86, 117, one) == SECCOMP_RET_ALLOW);
+}
+
+/* Wherever there is such a call: its own arguments lie in memory, which no filter sees. */
+TEST(a_rule_with_args_does_not_open_the_way_through_socketcall)
+{
+	static const char *const archs[] = {"X86", "MIPSEL", "PPC64LE"};
+	struct oci_seccomp_rule rules[2] = {{.names = STRINGS("socket", "shmget"),
+					     .action = OCI_ACT_ALLOW,
+					     .args = ARGS({.index = 0, .value = 40, .op = OCI_OP_NE})},
+					    {.names = STRINGS("socketcall", "ipc"), .action = OCI_ACT_ALLOW}};
+	struct oci_seccomp c = {.set = true,
+				.default_action = OCI_ACT_ERRNO,
+				.architectures = STRINGS("SCMP_ARCH_X86", "SCMP_ARCH_MIPSEL", "SCMP_ARCH_PPC64LE"),
+				.syscalls = {1, rules}};
+	const uint64_t one[6] = {1}, get[6] = {23};
+	size_t i;
+
+	for (c.syscalls.n = 1; c.syscalls.n <= 2; c.syscalls.n++) {
+		/* …but a word about socketcall itself does. */
+		uint32_t want = c.syscalls.n == 1 ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_ALLOW;
+
+		CHECK(build(&c) == 0);
+		for (i = 0; i < ARRAY_SIZE(archs); i++) {
+			const struct syscall_arch *a = syscall_arch_find(archs[i]);
+
+			CHECK(answer(a->token, (uint32_t)syscall_number(syscall_find("socket"), a), one) ==
+			      SECCOMP_RET_ALLOW);
+			CHECK(answer(a->token, (uint32_t)syscall_number(syscall_find("socketcall"), a), one) == want);
+			CHECK(answer(a->token, (uint32_t)syscall_number(syscall_find("ipc"), a), get) == want);
+		}
+	}
+}
+
+TEST(what_is_forbidden_for_all_args_is_forbidden_through_socketcall)
+{
+	struct oci_seccomp c = {
+		.set = true,
+		.default_action = OCI_ACT_ERRNO,
+		.architectures = STRINGS("SCMP_ARCH_X86"),
+		.syscalls = RULES({.names = STRINGS("socketcall"), .action = OCI_ACT_ALLOW},
+				  {.names = STRINGS("listen"), .action = OCI_ACT_KILL}),
+	};
+	const uint64_t connect[6] = {3}, listen[6] = {4};
+
+	CHECK(build(&c) == 0);
+	CHECK(answer(SCMP_ARCH_X86, 102, connect) == SECCOMP_RET_ALLOW);
+	CHECK(answer(SCMP_ARCH_X86, 102, listen) == SECCOMP_RET_KILL_THREAD);
+}
+
+/* They are x86_64's calls under another number; only those from 512 on take 32 bits. */
+TEST(x32_has_longs_of_64_bits)
+{
+	struct oci_seccomp c = {
+		.set = true,
+		.default_action = OCI_ACT_ERRNO,
+		.architectures = STRINGS("SCMP_ARCH_X86_64", "SCMP_ARCH_X32"),
+		.syscalls = RULES({.names = STRINGS("prctl", "ptrace"),
+				   .action = OCI_ACT_ALLOW,
+				   .args = ARGS({.index = 1, .value = 3, .op = OCI_OP_EQ})}),
+	};
+	const uint64_t plain[6] = {0, 3}, high[6] = {0, UINT64_C(1) << 32 | 3};
+
+	CHECK(build(&c) == 0);
+	CHECK(answer(SCMP_ARCH_X86_64, X32_BIT | 157, plain) == SECCOMP_RET_ALLOW);
+	CHECK(answer(SCMP_ARCH_X86_64, X32_BIT | 157, high) == (SECCOMP_RET_ERRNO | EPERM));
+	CHECK(answer(SCMP_ARCH_X86_64, X32_BIT | 521, high) == SECCOMP_RET_ALLOW);
 }
 
 /* What the kernel drops must not decide: a terminal's TIOCSTI with high bits is TIOCSTI. */
