@@ -314,7 +314,8 @@ static int init_report_ready(struct init *in, struct error *e)
 	/* The container is on record now, and outlives `create`. */
 	if (prctl(PR_SET_PDEATHSIG, 0) < 0)
 		return err_sys(e, "prctl");
-	return 0;
+	/* By a word, for who may trace this process could keep the socket from ending. */
+	return stage_say(in->stage_fd, STAGE_COMMITTED, e);
 }
 
 // clang-format off

@@ -14,7 +14,7 @@
  *	  │ ◄──────── STAGE_READY ──────────── │
  *	  │ writes record and pid file         │
  *	  │ ───────── STAGE_COMMITTED ───────► │  waits for `start` on its listener
- *	  │ ◄──────── (end of file) ────────── │
+ *	  │ ◄──────── STAGE_COMMITTED ──────── │  no longer dies with the parent
  *
  * An error may stand for any stage of init's. End of file instead of a stage means that the other
  * side died; init then ends itself, so that a killed create leaves no process.

@@ -9,9 +9,13 @@
 #include "init/listener.h"
 #include "init/stage.h"
 #include "life/life.h"
+#include "sys/loop.h"
 #include "sys/msg.h"
+#include "sys/patience.h"
 #include "sys/proc.h"
 #include "sys/unix.h"
+
+enum { LOOK_MS = 200 };
 
 static int await_connect_agent(const struct record *r, struct error *e)
 {
@@ -47,6 +51,44 @@ int life_serve_listener(int listener_fd, pid_t pid, const struct record *r, stru
 	return sock < 0 ? -1 : await_tell_agent(sock, listener_fd, pid, r, a, e);
 }
 
+static const char died[] = "init died before it executed the program";
+
+/* Not by the number alone: somebody else may have it by now. */
+static bool await_has_executed(pid_t pid, int pidfd)
+{
+	struct proc_stat stat;
+
+	return proc_stat_read(pid, &stat) == 0 && stat.executed && store_is_alive(pidfd);
+}
+
+/*
+ * Until the process says something, or its socket has ended. Who can trace it may hold a copy of that, which then
+ * never ends; so the kernel is asked, too. *ret_gone: nothing will be said any more, for the process has ended or
+ * (after STAGE_EXECUTING) executed its program.
+ */
+static int await_word(int sock, pid_t pid, int pidfd, bool executing, bool *ret_gone, struct error *e)
+{
+	*ret_gone = false;
+	while (!loop_is_ready(sock, POLLIN, loop_now() + LOOK_MS * LOOP_MS)) {
+		if (!store_is_alive(pidfd) || (executing && await_has_executed(pid, pidfd))) {
+			*ret_gone = !loop_is_ready(sock, POLLIN, loop_now()); /* its last word */
+			return 0;
+		}
+		if (patience_check(e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int await_stage(int sock, enum stage stage, pid_t pid, int pidfd, struct error *e)
+{
+	bool gone;
+
+	if (await_word(sock, pid, pidfd, false, &gone, e) < 0)
+		return -1;
+	return gone ? err_set(e, ERR_SYSTEM, "%s", died) : stage_await(sock, stage, e);
+}
+
 /* Whoever listens must be there before the filter is: afterwards calls would wait for nobody. */
 static int await_with_page(int sock, int page_fd, pid_t pid, int pidfd, const struct record *r,
 			   struct arena *a, struct error *e)
@@ -58,8 +100,8 @@ static int await_with_page(int sock, int page_fd, pid_t pid, int pidfd, const st
 	if (!page)
 		return -1;
 	agent_sock = await_connect_agent(r, e);
-	if (agent_sock < 0 || stage_say(sock, STAGE_START, e) < 0 || msg_wait(sock, e) < 0 ||
-	    stage_await(sock, STAGE_EXECUTING, e) < 0)
+	if (agent_sock < 0 || stage_say(sock, STAGE_START, e) < 0 ||
+	    await_stage(sock, STAGE_EXECUTING, pid, pidfd, e) < 0)
 		return -1;
 	fd = listener_take(page, pidfd, e);
 	result = fd < 0 ? -1 : await_tell_agent(agent_sock, fd, pid, r, a, e);
@@ -79,16 +121,20 @@ static bool await_never_executed(pid_t pid)
 int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, struct arena *a,
 		       struct error *e)
 {
-	static const char died[] = "init died before it executed the program";
 	autoclose int came_fd = -1;
 	struct error why;
 	int kind, got;
+	bool gone;
 
-	if (msg_wait(sock, e) < 0 || msg_await(sock, &kind, &why, &came_fd, died, e) < 0)
+	if (await_word(sock, pid, pidfd, false, &gone, e) < 0)
+		return -1;
+	if (gone)
+		return err_set(e, ERR_SYSTEM, "%s", died);
+	if (msg_await(sock, &kind, &why, &came_fd, died, e) < 0)
 		return -1;
 	if (kind == STAGE_LISTENER) {
 		if (life_serve_listener(came_fd, pid, r, a, e) < 0 || stage_say(sock, STAGE_START, e) < 0 ||
-		    msg_wait(sock, e) < 0 || stage_await(sock, STAGE_EXECUTING, e) < 0)
+		    await_stage(sock, STAGE_EXECUTING, pid, pidfd, e) < 0)
 			return -1;
 	} else if (kind == STAGE_PAGE) {
 		if (await_with_page(sock, came_fd, pid, pidfd, r, a, e) < 0)
@@ -99,9 +145,9 @@ int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, s
 	} else if (kind != STAGE_EXECUTING) {
 		return err_set(e, ERR_BUG, "message %d came before the program was executed", kind);
 	}
-	if (msg_wait(sock, e) < 0)
+	if (await_word(sock, pid, pidfd, true, &gone, e) < 0)
 		return -1;
-	got = msg_recv(sock, &kind, &why, NULL);
+	got = gone ? 0 : msg_recv(sock, &kind, &why, NULL);
 	if (got < 0)
 		return err_sys(e, "wait for the program to start");
 	if (got > 0) {

@@ -181,7 +181,7 @@ static int create_await_birth(int sock, bool listens, struct created *c, struct 
 	    (listens && (listener_fd = stage_await_fd(sock, STAGE_LISTENER, e)) < 0) ||
 	    msg_wait(sock, e) < 0 || (pidfd = stage_await_fd(sock, STAGE_BORN, e)) < 0)
 		return -1;
-	pid = proc_pid_of(pidfd);
+	pid = proc_pid_of_child(pidfd);
 	if (pid < 0)
 		return err_sys(e, "find the pid of init");
 	child_collect(c->pid);
@@ -219,9 +219,6 @@ static int create_attend(const struct plan *p, const struct create_options *o, s
 			 int sock, struct created *c, struct netdevs *netdevs, struct arena *a,
 			 struct error *e)
 {
-	struct error rest;
-	int kind, got;
-
 	if (create_set_oom_score(p, c->pid, e) < 0)
 		return -1;
 	if (in->parent_acts) {
@@ -250,13 +247,8 @@ static int create_attend(const struct plan *p, const struct create_options *o, s
 	if (stage_say(sock, STAGE_COMMITTED, e) < 0)
 		return -1;
 	/* Until init has cut the tie to this process, it would die with it. */
-	if (create_wait_briefly(sock, e) < 0)
-		return -1;
-	got = msg_recv(sock, &kind, &rest, NULL);
-	if (got < 0)
-		return err_sys(e, "wait for init to be on its own");
-	if (got > 0)
-		return err_set(e, ERR_SYSTEM, "init failed after it was ready: %s", rest.text);
+	if (create_wait_briefly(sock, e) < 0 || stage_await(sock, STAGE_COMMITTED, e) < 0)
+		return err_wrap(e, "init failed after it was ready");
 	/* Last: it must not name a process that is gone. */
 	return o->pid_file ? life_write_pid_file(o->pid_file, c->pid, a, e) : 0;
 }

@@ -115,14 +115,18 @@ static pid_t launch_attend(const struct launch *l, pid_t launcher, int sock, int
 	}
 	if (l->in_place)
 		return launcher;
-	*ret_pidfd = pidfd;
-	pid = proc_pid_of(pidfd);
-	if (pid > 0)
+	pid = proc_pid_of_child(pidfd);
+	if (pid > 0) {
+		*ret_pidfd = pidfd;
 		return pid;
+	}
 	err_sys(e, "find the pid of the container's process");
-	/* What can't be named to anybody must not run. */
-	pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
-	waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0}, WEXITED | __WALL); /* it has no number here */
+	/* What can't be named to anybody must not run; but somebody else's process is none of our business. */
+	if (e->sys != ECHILD) {
+		pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+		waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0}, WEXITED | __WALL); /* it has no number here */
+	}
+	fd_close(&pidfd);
 	return -1;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <sys/wait.h>
 
 #include "base/fd.h"
 #include "base/str.h"
@@ -122,6 +123,15 @@ pid_t proc_pid_of(int pidfd)
 	at += strspn(at + 5, " \t") + 5;
 	at[strcspn(at, "\n")] = '\0';
 	return str_to_u64(at, INT32_MAX, &pid) && pid ? (pid_t)pid : -1;
+}
+
+pid_t proc_pid_of_child(int pidfd)
+{
+	siginfo_t info;
+
+	if (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0)
+		return -1;
+	return proc_pid_of(pidfd);
 }
 
 int proc_boot_id(char id[37], struct error *e)

@@ -35,5 +35,9 @@ int proc_stat_parse(const char *text, struct proc_stat *ret);
 /* The number of the process that a pidfd refers to, as seen here; -1 with errno (ESRCH: it is gone). */
 pid_t proc_pid_of(int pidfd);
 
+/* The same for a child of ours, and -1 with ECHILD for anybody else. Trust: who can trace the child may have sent
+ * the descriptor of a process of his choice. */
+pid_t proc_pid_of_child(int pidfd);
+
 /* The kernel's boot id (36 characters and a NUL). */
 int proc_boot_id(char id[37], struct error *e);
