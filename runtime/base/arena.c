@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* Blocks hang on the arena's list, behind its head, where gcc's analyser loses sight of them. */
 #ifndef __clang__
@@ -15,6 +17,7 @@ enum { BLOCK_SIZE = 32 * 1024, ALIGNMENT = 16 };
 
 struct arena_block {
 	struct arena_block *next;
+	size_t size;
 	_Alignas(ALIGNMENT) char data[];
 };
 
@@ -41,6 +44,7 @@ static void arena_add_block(struct arena *a)
 	struct arena_block *b = arena_check_block(malloc(sizeof(*b) + BLOCK_SIZE));
 
 	b->next = a->head;
+	b->size = BLOCK_SIZE;
 	a->head = b;
 	a->used = 0;
 	a->size = BLOCK_SIZE;
@@ -54,6 +58,7 @@ static void *arena_alloc_alone(struct arena *a, size_t bytes)
 	if (!a->head)
 		arena_add_block(a);
 	b->next = a->head->next;
+	b->size = bytes;
 	a->head->next = b;
 	return b->data;
 }
@@ -122,6 +127,28 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	vsnprintf(p, (size_t)len + 1, fmt, ap);
 	va_end(ap);
 	return p;
+}
+
+/* Whole pages are given back, which costs less than to write them: after a fork they would be copied first. */
+static void arena_wipe_block(char *data, size_t size)
+{
+	uintptr_t from = (uintptr_t)data, to = from + size, page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t first = (from + page - 1) & ~(page - 1), last = to & ~(page - 1);
+
+	if (first >= last || madvise((void *)first, last - first, MADV_DONTNEED) < 0) {
+		explicit_bzero(data, size);
+		return;
+	}
+	explicit_bzero(data, first - from);
+	explicit_bzero((void *)last, to - last);
+}
+
+void arena_wipe(struct arena *a)
+{
+	struct arena_block *b;
+
+	for (b = a->head; b; b = b->next)
+		arena_wipe_block(b->data, b->size);
 }
 
 void arena_free(struct arena *a)

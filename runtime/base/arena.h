@@ -28,6 +28,9 @@ char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t len);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* All that was ever in it becomes zeroes, in this process; the memory stays. */
+void arena_wipe(struct arena *a);
+
 void arena_free(struct arena *a);
 
 #define arena_new(a, type) ((type *)arena_alloc((a), 1, sizeof(type)))

@@ -248,6 +248,7 @@ static int init_settle(struct init *in, struct error *e)
 {
 	if (init_clear_inheritance(in, in->stage_fd, in->listen_fd, e) < 0)
 		return -1;
+	init_forget(in);
 	return init_has_start_hooks(in) && !in->born_later ? 0 : init_load_filter_early(in, e);
 }
 

@@ -133,6 +133,7 @@ int join_enter(void *context, int sock, struct error *e)
 	}
 	if (init_clear_inheritance(&j->init, j->init.stage_fd, sock, e) < 0)
 		return -1;
+	init_forget(&j->init);
 	/* Here CAP_SYS_ADMIN is held by a process that the container can't see. */
 	return init_load_filter_early(&j->init, e);
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What exec brings into a container, and what create brings into a neighbour's pid namespace, has our memory until execve. A hunter with
 # CAP_SYS_PTRACE and no user namespace attaches to it then. Escape: it finds a right or a lack of a filter that the program won't have
-# ("GOT trace"), or reads what only the caller knows ("GOT words").
+# ("GOT trace"), or reads what only the caller knows, from its command line or its memory ("GOT words").
 # Views: own
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
@@ -81,6 +81,14 @@ with_no_new_privs_a_listener_is_there_too() {
 	wait "$NOTIFY" || fail "the listener: $(<listener.err)"
 }
 
+# What only the caller and his hooks are to know; the hunter reads memory.
+SECRETS='.annotations.secret = "canary-annotation" | .hooks.poststop = [{path: "/bin/true", args: ["canary-hook"], env: ["SECRET=canary-env"]}]'
+
+the_config_is_not_in_its_memory() {
+	lie_in_wait "$RIGHTS" "$SECRETS"
+	SECRET=canary-caller _hunt_execs
+}
+
 # _neighbour FILTER…: a container is created into the pid namespace of a hunter, who is given time before it starts.
 _neighbour() {
 	local i hunter first
@@ -106,6 +114,11 @@ _neighbour() {
 
 a_neighbour_of_a_hunter_has_its_filter_before_start() {
 	_neighbour '.process.noNewPrivileges = true' 'hook("startContainer"; "/hunter"; ["hunter", "idle"])' "$(_forbids '["mkdir", "clone3"]')"
+	rc_is 0
+}
+
+the_config_is_not_in_a_neighbours_memory() {
+	_neighbour "$SECRETS" "$(_forbids '["mkdir"]')"
 	rc_is 0
 }
 

@@ -5,7 +5,8 @@
  *
  * What it gets of a process that is not yet a hunter itself is the host's: "GOT what". The root of a
  * neighbour's container, which has a file "prey", is no secret between containers that share a pid
- * namespace. So is what every process says of itself: a command line that holds the word "canary". It ends
+ * namespace. So is what every process says of itself: a command line that holds the word "canary"; and what is in its
+ * memory when it is traced: "canary-" and more. It ends
  * when the file "end" is there, and says how many looks it had at a process that
  * was not one yet ("looked N").
  */
@@ -201,6 +202,40 @@ static void hunt_words(const char *pid)
 		got("words", pid, text);
 }
 
+/* Its memory, which who may trace it may read: words with "canary-" in it. */
+static void hunt_memory(const char *pid)
+{
+	static char text[1 << 20];
+	char path[512], line[512], word[64], *at, *end;
+	unsigned long from, to;
+	FILE *maps;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%s/mem", pid);
+	fd = open(path, O_RDONLY);
+	snprintf(path, sizeof(path), "/proc/%s/maps", pid);
+	maps = fd < 0 ? NULL : fopen(path, "r");
+	while (maps && fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-%lx rw", &from, &to) != 2 || !strstr(line, " rw"))
+			continue;
+		for (; from < to; from += (unsigned long)n) {
+			n = pread(fd, text, to - from < sizeof(text) ? to - from : sizeof(text), (off_t)from);
+			if (n <= 0)
+				break;
+			for (at = text; (at = memmem(at, (size_t)(text + n - at), "canary-", 7)); at = end) {
+				snprintf(word, sizeof(word), "%.*s", (int)strnlen(at, 30), at);
+				end = at + 7;
+				if (!is_hunter(pid) && errno != ENOENT)
+					got("words in memory", pid, word);
+			}
+		}
+	}
+	if (maps)
+		fclose(maps);
+	close(fd);
+}
+
 /* What is in a user namespace below ours has no power that we couldn't make ourselves: only of such a
  * one does the kernel tell the parent. */
 static bool is_below(const char *pid)
@@ -238,6 +273,7 @@ static void hunt_by_trace(const char *text)
 		}
 		if (!is_hunter(text) && status_of(text, "Seccomp") == 0 && status_of("self", "Seccomp") == 2)
 			got("trace", text, "no filter");
+		hunt_memory(text);
 		ptrace(PTRACE_DETACH, pid, NULL, NULL);
 	}
 }
