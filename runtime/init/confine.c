@@ -320,7 +320,7 @@ static int init_execute(struct init *in, int report_fd, struct error *e)
 	int listener_fd = -1;
 
 	program_env_add_sockets(&in->env, in->listen_fds, in->arena);
-	if (listens && (!(page = listener_offer(report_fd, e)) || listener_set_deadline(e) < 0))
+	if (listens && (!(page = listener_offer(report_fd, e)) || listener_set_deadline(page, report_fd, e) < 0))
 		return -1;
 	if (stage_say(report_fd, STAGE_EXECUTING, e) < 0 ||
 	    identity_set_rlimits(&in->plan->rlimits, e) < 0)

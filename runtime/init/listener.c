@@ -97,21 +97,30 @@ static inline void listener_pause(void)
 #endif
 }
 
-__attribute__((noreturn)) static void listener_give_up(int signal)
+static const struct listener_page *awaited;
+
+/* Once the descriptor is with whom it is for, nobody is needed any more. */
+static void listener_give_up(int signal)
 {
 	(void)signal;
-	_exit(1);
+	if (!atomic_load(&awaited->taken))
+		_exit(1);
 }
 
 /* A timer of POSIX: it ends with execve, unlike alarm(). By a handler, for the first process of a pid
- * namespace is not killed by a signal of its own. */
-int listener_set_deadline(struct error *e)
+ * namespace is not killed by a signal of its own. And the socket tells when the other side dies: who may not sleep
+ * would spin until the timer. It brings nothing else from now on, so that no handler has to return under the filter. */
+int listener_set_deadline(const struct listener_page *page, int sock, struct error *e)
 {
 	const struct itimerspec in = {.it_value = {.tv_sec = DEADLINE_S}};
 	struct sigaction act = {.sa_handler = listener_give_up};
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
 	timer_t timer;
 
+	awaited = page;
+	if (sigaction(SIGIO, &act, NULL) < 0 || fcntl(sock, F_SETOWN, getpid()) < 0 ||
+	    fcntl(sock, F_SETFL, O_ASYNC) < 0)
+		return err_sys(e, "linux.seccomp: watch the other side");
 	if (sigaction(SIGALRM, &act, NULL) < 0 || timer_create(CLOCK_MONOTONIC, &event, &timer) < 0 ||
 	    timer_settime(timer, 0, &in, NULL) < 0)
 		return err_sys(e, "linux.seccomp: set a timer");

@@ -39,8 +39,8 @@ int listener_check(int fd, struct error *e);
 /* Init: offers a page and waits until the other side is ready. NULL on failure. */
 struct listener_page *listener_offer(int sock, struct error *e);
 
-/* Init, before the filter: a process that nobody comes for ends by itself. Until execve. */
-int listener_set_deadline(struct error *e);
+/* Init, before the filter: a process that nobody comes for, or whose other side dies, ends by itself. Until execve. */
+int listener_set_deadline(const struct listener_page *page, int sock, struct error *e);
 
 /* Init, under the filter: returns when the other side has it. May it sleep, or is there no call that the
  * filter lets pass? */

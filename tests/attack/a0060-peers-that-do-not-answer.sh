@@ -210,4 +210,16 @@ hooks_of_the_end_run_when_a_create_is_ended() {
 	nothing_is_left
 }
 
+# Init has no call left that the filter lets pass, and spins until the descriptor is taken; nobody comes for it any more.
+an_init_whose_start_is_killed_does_not_spin() {
+	local init
+	_start_for _mute '.annotations = {"a": ("x" * 400000)}' '.linux.seccomp.syscalls[0].names += ["futex"]'
+	init=$(pid_of "$ID")
+	kill -KILL "$BG"
+	wait_until 20 dead "$BG"
+	BG=$init _ends_in_time 'KILL of its start'
+	sbx delete -f "$ID"
+	nothing_is_left
+}
+
 run_tests
