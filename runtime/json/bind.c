@@ -19,6 +19,10 @@ bool json_bind_null(struct json_bind *b)
 
 	/* Absent; a null where something must be is found when the object ends. */
 	if (b->depth > 0 && bind_top(b)->kind == IN_OBJECT) {
+		const struct json_row *row = bind_top(b)->row;
+
+		if (row && row->flags & JSON_NOT_NULL)
+			return json_bind_fail(b, "must not be null: leave it out, if that is what is meant");
 		bind_top(b)->open = false;
 		return true;
 	}

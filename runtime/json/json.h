@@ -6,8 +6,8 @@
  * Reading is strict: size, depth and counts are capped; duplicate keys (also of unknown ones),
  * trailing bytes, NUL (also as \u0000), lone surrogates, bad UTF-8, a byte order mark, numbers with
  * a fraction or exponent (where a row wants a number) and numbers out of range are refused. Unknown
- * keys are skipped, as the runtime specification demands. A null stands for an absent value, and
- * so does an empty string in an optional field (writers in Go don't tell them apart). Errors name
+ * keys are skipped, as the runtime specification demands. A null stands for an absent value (where a row
+ * doesn't forbid it), and so does an empty string in an optional field (writers in Go don't tell them apart). Errors name
  * the place: linux.namespaces[1].type: unknown value "x".
  */
 #pragma once
@@ -47,6 +47,7 @@ enum json_flag {
 	JSON_SETS = 2,	    /* the object's struct begins with `bool set` */
 	JSON_OMIT = 4,	    /* not written when empty, zero or false */
 	JSON_NOT_EMPTY = 8, /* a string or list must not be empty */
+	JSON_NOT_NULL = 32, /* absent means something weaker: who writes null there may not know */
 	JSON_FLAT = 16,	    /* an object whose rows' offsets count from the enclosing struct */
 };
 

@@ -58,3 +58,4 @@
 #define OMIT | JSON_OMIT
 #define SETS | JSON_SETS
 #define FLAT | JSON_FLAT
+#define NOT_NULL | JSON_NOT_NULL

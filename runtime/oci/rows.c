@@ -50,7 +50,7 @@ enum {
 /* clang-format off */
 static const struct json_row oci_root_rows[] = {
 	F(oci_root, "path", STR, path, REQUIRED),
-	F(oci_root, "readonly", BOOL, readonly, OMIT),
+	F(oci_root, "readonly", BOOL, readonly, OMIT NOT_NULL),
 };
 TABLE(oci_root);
 
@@ -78,8 +78,8 @@ static const struct json_row oci_console_size_rows[] = {
 TABLE(oci_console_size);
 
 static const struct json_row oci_user_rows[] = {
-	F(oci_user, "uid", U32, uid),
-	F(oci_user, "gid", U32, gid),
+	F(oci_user, "uid", U32, uid, NOT_NULL),
+	F(oci_user, "gid", U32, gid, NOT_NULL),
 	F(oci_user, "umask", OPT_U32, umask),
 	L(oci_user, "additionalGids", IDS, additional_gids, MAX_GIDS, OMIT),
 };
@@ -127,13 +127,13 @@ TABLE(oci_cpu_affinity);
 static const struct json_row oci_process_rows[] = {
 	F(oci_process, "terminal", BOOL, terminal, OMIT),
 	O(oci_process, "consoleSize", console_size, oci_console_size, SETS),
-	O(oci_process, "user", user, oci_user),
+	O(oci_process, "user", user, oci_user, NOT_NULL),
 	L(oci_process, "args", STRINGS, args, MAX_ARGS, OMIT),
 	L(oci_process, "env", STRINGS, env, MAX_ENV, OMIT),
 	F(oci_process, "cwd", STR, cwd, REQUIRED),
 	O(oci_process, "capabilities", capabilities, oci_capabilities, SETS),
 	N(oci_process, "rlimits", LIST, rlimits, oci_rlimit, MAX_RLIMITS, OMIT),
-	F(oci_process, "noNewPrivileges", BOOL, no_new_privileges, OMIT),
+	F(oci_process, "noNewPrivileges", BOOL, no_new_privileges, OMIT NOT_NULL),
 	F(oci_process, "oomScoreAdj", OPT_I32, oom_score_adj),
 	F(oci_process, "apparmorProfile", STR, apparmor_profile),
 	F(oci_process, "selinuxLabel", STR, selinux_label),
@@ -349,18 +349,18 @@ static const struct json_row oci_personality_rows[] = {
 TABLE(oci_personality);
 
 static const struct json_row oci_linux_rows[] = {
-	N(oci_linux, "uidMappings", LIST, uid_mappings, oci_id_map, MAX_ID_MAPS, OMIT),
-	N(oci_linux, "gidMappings", LIST, gid_mappings, oci_id_map, MAX_ID_MAPS, OMIT),
+	N(oci_linux, "uidMappings", LIST, uid_mappings, oci_id_map, MAX_ID_MAPS, OMIT NOT_NULL),
+	N(oci_linux, "gidMappings", LIST, gid_mappings, oci_id_map, MAX_ID_MAPS, OMIT NOT_NULL),
 	L(oci_linux, "sysctl", PAIRS, sysctl, MAX_SETTINGS, OMIT),
 	O(oci_linux, "resources", resources, oci_resources, OMIT),
 	F(oci_linux, "cgroupsPath", STR, cgroups_path),
-	N(oci_linux, "namespaces", LIST, namespaces, oci_namespace, MAX_NAMESPACES, OMIT),
+	N(oci_linux, "namespaces", LIST, namespaces, oci_namespace, MAX_NAMESPACES, OMIT NOT_NULL),
 	N(oci_linux, "devices", LIST, devices, oci_device, MAX_DEVICES, OMIT),
 	N(oci_linux, "netDevices", MAP, net_devices, oci_net_device, MAX_INTERFACES, OMIT),
-	O(oci_linux, "seccomp", seccomp, oci_seccomp, SETS),
+	O(oci_linux, "seccomp", seccomp, oci_seccomp, SETS NOT_NULL),
 	F(oci_linux, "rootfsPropagation", STR, rootfs_propagation),
-	L(oci_linux, "maskedPaths", STRINGS, masked_paths, MAX_PATHS, OMIT),
-	L(oci_linux, "readonlyPaths", STRINGS, readonly_paths, MAX_PATHS, OMIT),
+	L(oci_linux, "maskedPaths", STRINGS, masked_paths, MAX_PATHS, OMIT NOT_NULL),
+	L(oci_linux, "readonlyPaths", STRINGS, readonly_paths, MAX_PATHS, OMIT NOT_NULL),
 	F(oci_linux, "mountLabel", STR, mount_label),
 	O(oci_linux, "intelRdt", intel_rdt, oci_intel_rdt, SETS),
 	O(oci_linux, "memoryPolicy", memory_policy, oci_memory_policy, SETS),
@@ -378,7 +378,7 @@ static const struct json_row oci_config_rows[] = {
 	N(oci_config, "mounts", LIST, mounts, oci_mount, MAX_MOUNTS, OMIT),
 	O(oci_config, "hooks", hooks, oci_hooks, OMIT),
 	L(oci_config, "annotations", PAIRS, annotations, MAX_ANNOTATIONS, OMIT),
-	O(oci_config, "linux", linux_, oci_linux, OMIT),
+	O(oci_config, "linux", linux_, oci_linux, OMIT NOT_NULL),
 };
 const struct json_table oci_config_table = ROWS(oci_config);
 /* clang-format on */

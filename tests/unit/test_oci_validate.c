@@ -91,6 +91,34 @@ TEST(versions)
 	check_all("{\"root\":{\"path\":\"r\"},\"ociVersion\":\"", "\"}", cases, ARRAY_SIZE(cases));
 }
 
+/* Docker writes nulls for lists that protect nothing (linux.resources.devices). */
+TEST(a_null_is_no_way_to_less_protection)
+{
+	static const char *const protections[] = {
+		"linux", "linux.namespaces", "linux.seccomp", "linux.maskedPaths", "linux.readonlyPaths",
+		"linux.uidMappings", "linux.gidMappings", "process.user", "process.user.uid", "process.user.gid",
+		"process.noNewPrivileges", "root.readonly"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(protections); i++) {
+		char text[256], want[128], path[64], *part, *rest = path;
+		size_t depth = 0;
+		struct judged whole = {text, want};
+		int n;
+
+		snprintf(path, sizeof(path), "%s", protections[i]);
+		snprintf(want, sizeof(want), "%s: must not be null: leave it out, if that is what is meant",
+			 protections[i]);
+		n = snprintf(text, sizeof(text), "{\"ociVersion\":\"1.0.2\",");
+		while ((part = strsep(&rest, ".")) != NULL) {
+			n += snprintf(text + n, sizeof(text) - (size_t)n, "%s\"%s\":", depth ? "{" : "", part);
+			depth++;
+		}
+		snprintf(text + n, sizeof(text) - (size_t)n, "null%.*s}", (int)depth - 1, "}}}}");
+		check_all("", "", &whole, 1);
+	}
+}
+
 TEST(the_top_level)
 {
 	static const struct judged whole[] = {
@@ -500,7 +528,7 @@ TEST(seccomp)
 	static const struct judged whole[] = {
 		{"{\"defaultAction\":\"SCMP_ACT_ERRNO\",\"defaultErrnoRet\":38}", NULL},
 		{"{}", "linux.seccomp.defaultAction: required, but missing"},
-		{"null", NULL},
+		{"null", "linux.seccomp: must not be null: leave it out, if that is what is meant"},
 		{"{\"defaultAction\":\"SCMP_ACT_NOTIFY\",\"listenerPath\":\"/s\"}", "linux.seccomp.defaultAction: can't be SCMP_ACT_NOTIFY"},
 	};
 
