@@ -128,7 +128,11 @@ int identity_set_oom_score_adj(int proc_dfd, pid_t pid, int32_t value, struct er
 	snprintf(text, sizeof(text), "%d", value);
 	if (pid)
 		snprintf(path, sizeof(path), "%d/oom_score_adj", pid);
-	if (proc_write(proc_dfd, path, text) < 0)
-		return err_sys(e, "process.oomScoreAdj: set %d", value);
-	return 0;
+	if (proc_write(proc_dfd, path, text) == 0)
+		return 0;
+	/* Not in errno's words: docker takes "permission denied" for a program that is not executable. */
+	if (errno == EACCES)
+		return err_set(e, ERR_HOST,
+			       "process.oomScoreAdj: set %d: who lowers it needs CAP_SYS_RESOURCE", value);
+	return err_sys(e, "process.oomScoreAdj: set %d", value);
 }
