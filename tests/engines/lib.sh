@@ -119,7 +119,7 @@ on_terminal() {
 
 # [OPTION…]: the daemon, if the engine has one, with its options, and an image of the framework's busybox tree.
 engine_up() {
-	[ "$ENGINE" != docker ] || dockerd_up "$ENGINE_LOG" --storage-driver overlay2 "$@" || return 1
+	[ "$ENGINE" != docker ] || dockerd_up "$ENGINE_LOG" --storage-driver overlay2 ${REMAP:+--userns-remap "$REMAP"} "$@" || return 1
 	tar -C "$SBXT_WORK/template/rootfs" -c . >"$SBXT_WORK/image.tar"
 	e import "$SBXT_WORK/image.tar" "$IMAGE" >>"$ENGINE_LOG" 2>&1
 }

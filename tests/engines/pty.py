@@ -7,6 +7,7 @@ Lines of the script:
 	resize ROWSxCOLS REGEX
 			change the size, again and again until REGEX matches: a CMD that has just begun may miss the signal
 	eof		type ^D
+	key HEX		type the byte HEX
 A step that takes more than 15 s ends everything with status 124. Otherwise the status is CMD's. What CMD has written goes to
 stdout in the end, as it was (a terminal's line ends are \\r\\n).
 """
@@ -96,6 +97,8 @@ def drive(terminal, steps):
 			terminal.type(rest.encode() + b"\n")
 		elif word == "resize":
 			done = terminal.resize_until(*rest.split(" ", 1))
+		elif word == "key":
+			terminal.type(bytes.fromhex(rest))
 		elif word == "eof":
 			terminal.type(b"\x04")
 		else:

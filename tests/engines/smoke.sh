@@ -391,6 +391,22 @@ sysctl() {
 	is "$out" 1
 }
 
+oom_score_adj() {
+	box --oom-score-adj 500 "$IMAGE" cat /proc/self/oom_score_adj
+	rc_is 0
+	is "$out" 500
+	idle a --oom-score-adj 300
+	is "$(e exec "$C" cat /proc/self/oom_score_adj)" 300
+}
+
+ids_are_mapped() {
+	box "$IMAGE" sh -c 'id -u; cat /proc/self/uid_map'
+	rc_is 0
+	like "$out" $'^0\n +0 +300000 +65536$'
+	idle a
+	is "$(stat -c %u "/proc/$(pid_in_host)")" 300000
+}
+
 # ---- files ----
 
 bind_rw() {
@@ -407,6 +423,16 @@ bind_ro() {
 	isnt "$rc" 0
 	is "$out" host
 	like "$err" 'Read-only'
+}
+
+# What is closed to everybody but the host's root is closed to the root of a user namespace.
+bind_below_a_closed_directory() {
+	mkdir -p "$T/closed/data"
+	chmod 700 "$T/closed"
+	echo host >"$T/closed/data/file"
+	box -v "$T/closed/data:/data" -v "$T/closed/data/file:/etc/one-file:ro" "$IMAGE" cat /data/file /etc/one-file
+	rc_is 0
+	is "$out" $'host\nhost'
 }
 
 bind_file() {
@@ -593,6 +619,12 @@ containerd_takes_its_config() {
 	like "$out" 'BinaryName = "/usr/local/bin/sbxrun"'
 }
 
+healthcheck() {
+	idle a --health-cmd 'echo fine' --health-interval 300ms
+	wait_until 20 get_is '{{.State.Health.Status}}' healthy
+	like "$(get '{{(index .State.Health.Log 0).Output}}')" fine
+}
+
 # ---- many, and the end ----
 
 ten_in_parallel() {
@@ -651,6 +683,20 @@ nothing_is_left() {
 # podman 4.3 has no update --pids-limit, and nothing to do with containerd. docker has no containers without cgroups, nor has runc.
 [ "$ENGINE" = docker ] || unset -f update_pids containerd_takes_its_config
 [ "$ENGINE $RT" = 'podman sbxrun' ] || unset -f without_cgroups
+[ "$ENGINE" = docker ] || unset -f healthcheck # podman's timers are systemd's
+[ -z "${ROOTLESS:-}" ] || unset -f bind_below_a_closed_directory # closed to podman itself
+if [ -z "${REMAP:-}" ]; then
+	unset -f ids_are_mapped
+elif [ -z "${ALL:-}" ]; then
+	# What a user namespace may change. The others fail with every runtime, or tell nothing new.
+	mapfile -t rest < <(test_names | grep -vxE "run_(rm|status)|command_not_found_is_127|exec_(status|user_env_workdir|is_confined_like_init)|\
+tty_(run|exec|resize)|stop_is_graceful|kill_is_137|pause_unpause|limits|update_memory|oom_is_reported|read_only|user_and_groups|\
+cap_add|seccomp_default|masked_paths|device_given|sysctl|oom_score_adj|ids_are_mapped|bind_.*|named_volume|tmpfs|shm_size|copy_in_and_out|\
+hostname_and_env|pid_of_a_container|network_of_a_container|healthcheck|nothing_is_left")
+	unset -f "${rest[@]}"
+else
+	unset -f pid_host kill_with_pid_host network_host ipc_and_uts_host device_denied # docker refuses the combination, or the kernel
+fi
 if [ -z "${ROOTLESS:-}" ]; then
 	unset -f kill_with_pid_host_and_without_cgroups userns_keep_id pod_shares_its_namespaces build
 else
