@@ -126,7 +126,8 @@ static bool mount_is_harmless_on_bind(const struct mount_param *q)
 {
 	static const char *const flags[] = {"sync",    "dirsync", "lazytime", "mand",	"auto",	 "noauto",
 					    "nofail",  "_netdev", "user",     "nouser", "users", "owner",
-					    "noswap",  "inode64", "inode32",  "notmpcopyup"};
+					    "noswap",  "inode64", "inode32",  "notmpcopyup",
+					    "copy",    "nocopy"};
 	static const char *const values[] = {"mode", "size", "uid", "gid", "nr_inodes", "nr_blocks",
 					     "huge", "comment"};
 	size_t i;

@@ -141,6 +141,7 @@ prepare() {
 }
 
 work=$(mktemp -d)
+cd "$work" || exit # conmon leaves a file where it is called
 files=$work/files
 OURS=${OURS:-sbxrun} RIVAL=${RIVAL:-runc}
 if ! prepare; then

@@ -156,7 +156,7 @@ words_without_meaning_are_passed_over() {
 	mkdir src
 	run_in_box 'cat /proc/self/mountinfo' \
 		'mount({destination: "/b", source: ($T + "/src"), options: ["", "bind", "bind", "", "rprivate", "rprivate", "ro", ""]})' \
-		'mount({destination: "/f/", source: ($T + "/src"), type: "", options: ["rbind", "nosuid", "x-systemd.automount", "X-y=z", "nofail", "_netdev", "noswap"]})' \
+		'mount({destination: "/f/", source: ($T + "/src"), type: "", options: ["rbind", "nosuid", "x-systemd.automount", "X-y=z", "nofail", "_netdev", "noswap", "nocopy", "copy"]})' \
 		'mount({destination: "/t", source: "", type: "tmpfs", options: ["", "size=64k", "nodev", "defaults"]})' \
 		'(.mounts[] | select(.type == "cgroup")).options += [""]' '(.mounts[] | select(.type == "sysfs")).options |= [""] + .'
 	rc_is 0
