@@ -22,7 +22,9 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "base/timing.h"
+#include "init/format.h"
 #include "init/hooks.h"
+#include "init/program.h"
 #include "init/stage.h"
 #include "init/steps.h"
 #include "oci/oci.h"
@@ -227,19 +229,47 @@ static int init_enter_pid_ns(struct init *in, struct error *e)
 	return 0;
 }
 
-static int init_confine(struct init *in, struct error *e)
-{
-	if (!in->plan->config->process.set)
-		return 0;
-	if (init_take_identity(in, e) < 0)
-		return -1;
-	return init_find_program(in, e);
-}
-
 /* Hooks of start come before the filter, which only the program gets; unless others may see init before. */
 static bool init_has_start_hooks(const struct init *in)
 {
 	return in->plan->config->hooks.start_container.n > 0;
+}
+
+/* What execve() says of the image itself, and will still say at start. */
+static bool init_is_fault_of_image(const struct init *in, int why)
+{
+	/* The last two: a loader that is shorter than its header, or lies behind the end of all files. */
+	static const int faults[] = {ENOENT, ENOTDIR, EACCES, ENOEXEC, ELIBBAD, ELOOP, EIO, EINVAL};
+	size_t i;
+
+	/* The program's label may have rights that this process lacks. */
+	if (why == EACCES && (in->plan->lsm.apparmor_profile || in->plan->lsm.selinux_label))
+		return false;
+	for (i = 0; i < ARRAY_SIZE(faults); i++)
+		if (why == faults[i])
+			return true;
+	return false;
+}
+
+/* A program that can't be executed fails here rather than at start. Hooks of start may yet mend it; and where
+ * a child would be seen by others, none is made. */
+static int init_check_program(const struct init *in, struct error *e)
+{
+	int why;
+
+	if (init_has_start_hooks(in) || in->born_later || format_is_plain(in->program))
+		return 0;
+	why = format_try(in->program, in->plan->config->process.args.v, in->env.v);
+	return why > 0 && init_is_fault_of_image(in, why) ? program_exec_failed(in->program, why, e) : 0;
+}
+
+static int init_confine(struct init *in, struct error *e)
+{
+	if (!in->plan->config->process.set)
+		return 0;
+	if (init_take_identity(in, e) < 0 || init_find_program(in, e) < 0)
+		return -1;
+	return init_check_program(in, e);
 }
 
 /* While it waits for `start`, others may look at this process, and hooks of start are programs of the

@@ -45,10 +45,11 @@ a_failure_inside_the_container_is_one_json_object() {
 a_failed_start_is_one_json_object() {
 	# What only execve finds out.
 	bundle 'args(["/prog"])'
-	echo '#!/no/interpreter' >"$B/rootfs/prog"
+	printf '#!/bin/sh\n' >"$B/rootfs/prog"
 	chmod +x "$B/rootfs/prog"
 	sbx --log "$T/log.json" --log-format json create -b "$B" "$ID"
 	[ ! -s "$T/log.json" ] || fail 'create has logged something'
+	echo '#!/no/interpreter' >"$B/rootfs/prog"
 	refused 'no such file or directory' sbx --log "$T/log.json" --log-format json start "$ID"
 	_log_is_one_error 'no such file or directory'
 }

@@ -175,9 +175,10 @@ init_goes_to_the_subreaper_that_called_us() {
 a_program_that_cannot_be_executed_fails_the_start_and_ends_init() {
 	local pid
 	bundle 'args(["/prog"])'
-	echo '#!/no/interpreter' >"$B/rootfs/prog"
+	echo '#!/bin/sh' >"$B/rootfs/prog"
 	chmod +x "$B/rootfs/prog"
 	sbx create -b "$B" "$ID"
+	echo '#!/no/interpreter' >"$B/rootfs/prog"
 	pid=$(pid_of "$ID")
 	refused 'no such file' sbx start "$ID"
 	wait_until 10 dead "$pid"

@@ -156,9 +156,10 @@ a_filter_that_forbids_execve_is_refused() {
 a_program_that_never_ran_is_an_error_of_start_all_the_same() {
 	bundle writable 'args(["/bad"])' '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW",
 		syscalls: [{names: ["sendmsg", "sendto", "write", "writev"], action: "SCMP_ACT_ERRNO"}]}'
-	printf '#!/nowhere/interpreter\n' >"$B/rootfs/bad"
+	printf '#!/bin/sh\n' >"$B/rootfs/bad"
 	chmod 755 "$B/rootfs/bad"
 	sbx create -b "$B" "$ID"
+	printf '#!/nowhere/interpreter\n' >"$B/rootfs/bad"
 	run sbx start "$ID"
 	isnt "$rc" 0
 	like "$err" 'never|before it executed'
