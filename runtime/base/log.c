@@ -17,12 +17,13 @@
 
 static struct {
 	int fd;
+	int stderr_fd; /* where lines go without a file; the program's terminal is put over number 2 */
 	bool json;
 	enum log_level level;
 	size_t held_len; /* warnings that wait for the command's end, each with its NUL */
 	size_t held_lost; /* that there was no room for */
 	char held[8192];
-} logger = {.fd = -1, .level = LOG_ERROR};
+} logger = {.fd = -1, .stderr_fd = STDERR_FILENO, .level = LOG_ERROR};
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
@@ -30,6 +31,11 @@ int log_open(const struct log_options *o, struct error *e)
 {
 	logger.json = o->json;
 	logger.level = o->level;
+	if (!o->file && o->level > LOG_WARN) {
+		int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+		logger.stderr_fd = fd < 0 ? STDERR_FILENO : fd;
+	}
 	if (!o->file)
 		return 0;
 	/* Not blocking: it may be a pipe that nobody reads, and a verb must not wait for its log. */
@@ -121,33 +127,35 @@ static void log_warning(const char *text)
 		log_say("warning: ", text);
 }
 
-__attribute__((format(printf, 2, 0))) static void log_at(enum log_level level, const char *fmt,
-							  va_list ap)
+bool log_wants(enum log_level level)
+{
+	return level <= logger.level;
+}
+
+void log_write(enum log_level level, const char *fmt, ...)
 {
 	char text[1024];
 	int saved = errno;
+	va_list ap;
 
-	if (level > logger.level)
-		return;
+	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
 	if (level == LOG_WARN && logger.level < LOG_DEBUG)
 		log_warning(text);
 	else
-		log_line(logger.fd >= 0 ? logger.fd : STDERR_FILENO, level, text);
+		log_line(logger.fd >= 0 ? logger.fd : logger.stderr_fd, level, text);
 	errno = saved;
 }
 
-#define LOG_FUNCTION(name, level)                                                                  \
-	void name(const char *fmt, ...)                                                            \
-	{                                                                                          \
-		va_list ap;                                                                        \
-                                                                                                   \
-		va_start(ap, fmt);                                                                 \
-		log_at(level, fmt, ap);                                                            \
-		va_end(ap);                                                                        \
-	}
-LOG_FUNCTION(log_warn, LOG_WARN)
-LOG_FUNCTION(log_debug, LOG_DEBUG)
+void log_debug_lines(const char *prefix, char *text)
+{
+	char *line;
+
+	while ((line = strsep(&text, "\n")))
+		if (*line)
+			log_debug("%s%s", prefix, line);
+}
 
 void log_flush(void)
 {
@@ -188,5 +196,8 @@ void log_failure(const struct error *e)
 void log_close(void)
 {
 	fd_close(&logger.fd);
+	if (logger.stderr_fd > STDERR_FILENO)
+		fd_close(&logger.stderr_fd);
+	logger.stderr_fd = STDERR_FILENO;
 	logger.level = LOG_ERROR;
 }

@@ -128,6 +128,7 @@ int cgroup_devices_attach(const struct cgroup_plan *p, int dfd, char *warning, s
 	n = programs_query(dfd, old);
 	if (program_attach(dfd, prog_fd) < 0)
 		return attach_failed(p, "attach", warning, size, e);
+	cgroup_log("attach device rules to", dfd, NULL, 0);
 	for (i = 0; i < n && i < OLD_MAX; i++)
 		program_detach(dfd, old[i]);
 	return 0;

@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/tree.h"
+#include "cgroup/write.h"
 
 #define FREEZE_US 10000000L
 
@@ -32,8 +33,8 @@ static const struct cgroup_dir *freezer_find(const struct cgroup_dirs *d)
 static int state_write(int dfd, bool unified, bool freeze)
 {
 	if (unified)
-		return fd_write_at(dfd, "cgroup.freeze", freeze ? "1" : "0");
-	return fd_write_at(dfd, "freezer.state", freeze ? "FROZEN" : "THAWED");
+		return cgroup_write_at(dfd, "cgroup.freeze", freeze ? "1" : "0");
+	return cgroup_write_at(dfd, "freezer.state", freeze ? "FROZEN" : "THAWED");
 }
 
 /* Has the kernel got there? */

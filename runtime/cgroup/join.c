@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/tree.h"
+#include "cgroup/write.h"
 #include "sys/sys.h"
 
 int cgroup_join(const struct cgroup_handle *h, struct error *e)
@@ -23,6 +24,7 @@ int cgroup_join(const struct cgroup_handle *h, struct error *e)
 		do
 			n = write(h->tasks_fd[i], "0", 1);
 		while (n < 0 && errno == EINTR);
+		cgroup_log("join", h->tasks_fd[i], NULL, n < 0 ? -1 : 0);
 		if (n < 0)
 			return err_sys(e, "cgroup: join");
 	}

@@ -18,6 +18,7 @@
 #include "base/str.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/tree.h"
+#include "cgroup/write.h"
 
 #define KILL_US 10000000L
 #define BATCH 64
@@ -158,7 +159,7 @@ int cgroup_pids(const struct cgroup_dirs *d, struct arena *a, pid_t **ret_pids, 
 static int visit_thaw(int dfd, void *arg)
 {
 	(void)arg;
-	(void)!fd_write_at(dfd, "freezer.state", "THAWED");
+	(void)!cgroup_write_at(dfd, "freezer.state", "THAWED");
 	return 0;
 }
 
@@ -173,7 +174,7 @@ static void freezer_set(const struct cgroup_dirs *d, bool freeze)
 			autoclose int dfd = cgroup_dir_open(&d->v[i]);
 
 			if (dfd >= 0 && freeze)
-				(void)!fd_write_at(dfd, "freezer.state", "FROZEN");
+				(void)!cgroup_write_at(dfd, "freezer.state", "FROZEN");
 			else if (dfd >= 0)
 				(void)!cgroup_walk(dfd, visit_thaw, NULL, NULL);
 		}
@@ -196,7 +197,7 @@ static void kill_once(const struct cgroup_dirs *d)
 		autoclose int dfd = cgroup_dir_open(&d->v[d->n - 1]);
 
 		if (dfd >= 0)
-			(void)!fd_write_at(dfd, "cgroup.kill", "1");
+			(void)!cgroup_write_at(dfd, "cgroup.kill", "1");
 	} else {
 		freezer_set(d, true);
 	}

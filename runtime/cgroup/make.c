@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/tree.h"
@@ -54,6 +55,8 @@ static int prefix_mkdir(struct making *m, size_t len)
 
 	m->full[len] = '\0';
 	rc = mkdir(m->full, 0755);
+	if (rc == 0)
+		log_info("cgroup made: %s", m->full);
 	/* A mark for whoever removes the last container below a parent that another one made. */
 	if (rc == 0 && len < m->len && m->mark)
 		(void)!setxattr(m->full, CGROUP_MARK, "1", 1, 0);
@@ -153,7 +156,7 @@ static int cpuset_fill(struct making *m, size_t len, char text[CPUSET_FILES][LIS
 		if (text[k][0])
 			continue;
 		memcpy(text[k], parent[k], LIST_SIZE);
-		if (fd_write_at(dfd, cpuset_files[k].file, text[k]) < 0)
+		if (cgroup_write_at(dfd, cpuset_files[k].file, text[k]) < 0)
 			return -1;
 	}
 	return 0;
@@ -171,7 +174,7 @@ static int cpuset_settle(struct making *m, bool existed, struct error *e)
 	for (k = 0; k < CPUSET_FILES; k++) {
 		if (existed && !asked[k])
 			continue;
-		if (fd_write_at(m->dfd, cpuset_files[k].file, asked[k] ? asked[k] : text[k]) < 0)
+		if (cgroup_write_at(m->dfd, cpuset_files[k].file, asked[k] ? asked[k] : text[k]) < 0)
 			return err_sys(e, "%s: write %s to %s", cpuset_files[k].field,
 				       asked[k] ? asked[k] : text[k], cpuset_files[k].file);
 	}
@@ -225,13 +228,13 @@ static int controllers_enable(struct making *m, size_t len, struct error *e)
 	if (!*need && !*want)
 		return 0;
 	snprintf(all, sizeof(all), "%s%s%s", need, *need && *want ? " " : "", want);
-	if (fd_write_at(dfd, file, all) == 0)
+	if (cgroup_write_at(dfd, file, all) == 0)
 		return 0;
-	if (*need && fd_write_at(dfd, file, need) < 0)
+	if (*need && cgroup_write_at(dfd, file, need) < 0)
 		return controllers_failed(m, need, len, e);
 	while ((word = strsep(&rest, " ")))
 		if (*word)
-			(void)!fd_write_at(dfd, file, word);
+			(void)!cgroup_write_at(dfd, file, word);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/tree.h"
@@ -33,17 +34,26 @@ int cgroup_empty(const char *full)
 	return dfd < 0 ? -1 : cgroup_walk(dfd, NULL, leave_remove, NULL);
 }
 
+static int dir_rmdir(const char *full)
+{
+	if (rmdir(full) < 0)
+		return errno == ENOENT ? 0 : -1;
+	log_info("cgroup removed: %s", full);
+	return 0;
+}
+
 static int leaf_remove(const char *full, struct cgroup_waiting *wait, struct error *e)
 {
 	bool closed;
 
 	for (;;) {
-		if (rmdir(full) == 0 || errno == ENOENT)
+		if (dir_rmdir(full) == 0)
 			return 0;
 		if (errno != EBUSY && errno != ENOTEMPTY)
 			break;
 		closed = cgroup_empty(full) < 0 && errno == EACCES;
 		if (rmdir(full) == 0 || errno == ENOENT)
+		if (dir_rmdir(full) == 0)
 			return 0;
 		if (closed) {
 			errno = EACCES;
@@ -73,7 +83,7 @@ static void parents_remove(const struct cgroup_dir *d, char *full)
 		full[len] = '\0';
 		if (len < made_len && getxattr(full, CGROUP_MARK, mark, sizeof(mark)) < 0)
 			return;
-		if (rmdir(full) < 0 && errno != ENOENT)
+		if (dir_rmdir(full) < 0)
 			return;
 	}
 }

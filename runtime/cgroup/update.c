@@ -140,7 +140,7 @@ static void bring_back(const struct keeping *k, const int *dfd)
 	for (round = 0; left && round < ROUNDS; round++) {
 		left = 0;
 		for (i = k->n; i-- > 0;)
-			if (fd_write_at(dfd[k->v[i].dir], k->v[i].file, k->v[i].value) < 0)
+			if (cgroup_write_at(dfd[k->v[i].dir], k->v[i].file, k->v[i].value) < 0)
 				left++;
 	}
 	if (left)
@@ -149,9 +149,9 @@ static void bring_back(const struct keeping *k, const int *dfd)
 
 static int cpuset_update(const struct cgroup_plan *p, int dfd, struct error *e)
 {
-	if (p->cpus && fd_write_at(dfd, "cpuset.cpus", p->cpus) < 0)
+	if (p->cpus && cgroup_write_at(dfd, "cpuset.cpus", p->cpus) < 0)
 		return err_sys(e, "linux.resources.cpu.cpus: write %s to cpuset.cpus", p->cpus);
-	if (p->mems && fd_write_at(dfd, "cpuset.mems", p->mems) < 0)
+	if (p->mems && cgroup_write_at(dfd, "cpuset.mems", p->mems) < 0)
 		return err_sys(e, "linux.resources.cpu.mems: write %s to cpuset.mems", p->mems);
 	return 0;
 }

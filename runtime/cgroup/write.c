@@ -8,11 +8,47 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/tree.h"
+
+void cgroup_log(const char *what, int dfd, const char *file, int result)
+{
+	char link[64], dir[512];
+	int saved = errno;
+	ssize_t len;
+
+	if (!log_wants(LOG_DEBUG))
+		return;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", dfd);
+	len = readlink(link, dir, sizeof(dir) - 1);
+	dir[len < 0 ? 0 : len] = '\0';
+	log_debug("cgroup: %s %s%s%s%s%s", what, dir, file ? "/" : "", file ? file : "", result < 0 ? ": " : "",
+		  result < 0 ? err_text(saved) : "");
+	errno = saved;
+}
+
+static void log_written(int dfd, const char *file, const char *value, int result)
+{
+	char what[512];
+
+	if (!log_wants(LOG_DEBUG))
+		return;
+	snprintf(what, sizeof(what), "write %s to", value);
+	cgroup_log(what, dfd, file, result);
+}
+
+int cgroup_write_at(int dfd, const char *file, const char *value)
+{
+	int result = fd_write_at(dfd, file, value);
+
+	log_written(dfd, file, value, result);
+	return result;
+}
 
 /* The file written last; a list of device rules goes into one descriptor. */
 struct target {
@@ -45,11 +81,14 @@ static int value_write(struct target *t, int dfd, const char *file, const char *
 /* 0, or -1 with errno; ENOENT only when no file of the two exists. */
 static int one_write(struct target *t, int dfd, const struct cgroup_write *w)
 {
-	if (value_write(t, dfd, w->file, w->value) == 0)
-		return 0;
-	if (errno == ENOENT && t->fd < 0 && w->alt_file)
-		return value_write(t, dfd, w->alt_file, w->alt_value);
-	return -1;
+	int result = value_write(t, dfd, w->file, w->value);
+
+	log_written(dfd, w->file, w->value, result);
+	if (result == 0 || errno != ENOENT || t->fd >= 0 || !w->alt_file)
+		return result;
+	result = value_write(t, dfd, w->alt_file, w->alt_value);
+	log_written(dfd, w->alt_file, w->alt_value, result);
+	return result;
 }
 
 static void warn_add(char *warning, size_t size, const struct cgroup_write *w)
@@ -125,7 +164,7 @@ int cgroup_write_parent(const struct cgroup_plan *p, size_t i, int dfd, struct e
 		const struct cgroup_write *w = &p->writes[k];
 
 		if (w->hierarchy == i && (w->flags & CGROUP_PARENTS) &&
-		    fd_write_at(dfd, w->file, w->value) < 0)
+		    cgroup_write_at(dfd, w->file, w->value) < 0)
 			return err_sys(e, "%s: write %s to %s of a parent", w->field, w->value,
 				       w->file);
 	}

@@ -7,7 +7,7 @@ const struct cli_option cli_globals[] = {
 	CLI_OPTION(root, "root", 0, CLI_TEXT, "DIR", "state directory (default: /run/sbxrun, for users $XDG_RUNTIME_DIR/sbxrun)"),
 	CLI_OPTION(log, "log", 0, CLI_TEXT, "FILE", "write errors there too"),
 	CLI_OPTION(log_format, "log-format", 0, CLI_TEXT, "text|json", "of the log (default: text)"),
-	CLI_OPTION(log_level, "log-level", 0, CLI_TEXT, "error|warning|info|debug", "how much is logged (default: error)"),
+	CLI_OPTION(log_level, "log-level", 0, CLI_TEXT, "error|warning|info|debug", "how much is logged (default: warning)"),
 	CLI_OPTION(debug, "debug", 0, CLI_FLAG, NULL, "the same as --log-level debug"),
 	CLI_OPTION(systemd_cgroup, "systemd-cgroup", 0, CLI_FLAG, NULL, "not supported: cgroups are made through cgroupfs"),
 	CLI_OPTION(cgroup_manager, "cgroup-manager", 0, CLI_TEXT, "cgroupfs|disabled", "disabled: containers without cgroups"),

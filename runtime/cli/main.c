@@ -250,6 +250,7 @@ static int main_run(struct cli *c, const struct cli_command *command, struct err
 	if (c->timing && timing_start(e) < 0)
 		return -1;
 	timing_mark("begin");
+	log_debug("%s: process %d, root %s", command->name, getpid(), c->root ? c->root : "none");
 	result = command->run(c, e);
 	if (result == 0 && c->timing)
 		return timing_write(c->timing, e);

@@ -158,7 +158,10 @@ int init_find_program(struct init *in, struct error *e)
 	const struct oci_process *process = &in->plan->config->process;
 
 	in->env = program_env(process, in->arena);
-	return program_find(process->args.v[0], &in->env, in->arena, &in->program, e);
+	if (program_find(process->args.v[0], &in->env, in->arena, &in->program, e) < 0)
+		return -1;
+	log_debug("program: %s", in->program);
+	return 0;
 }
 
 static int init_keep_fds(const struct init *in, struct error *e)

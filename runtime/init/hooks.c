@@ -222,6 +222,7 @@ static int hook_run_numbered(const struct oci_hook_list *hooks, size_t i, const 
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
 	int result;
 
+	log_debug("hook: %s #%zu: %s", kind, i, hooks->v[i].path);
 	/* A hook need not read its input. */
 	sigaction(SIGPIPE, &ignore, &old);
 	result = hook_run_one(&hooks->v[i], state, setting, e);

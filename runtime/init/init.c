@@ -260,6 +260,7 @@ static int init_check_program(const struct init *in, struct error *e)
 	if (init_has_start_hooks(in) || in->born_later || format_is_plain(in->program))
 		return 0;
 	why = format_try(in->program, in->plan->config->process.args.v, in->env.v);
+	log_debug("init: tried to execute %s: %s", in->program, why < 0 ? "could not be tried" : err_text(why));
 	return why > 0 && init_is_fault_of_image(in, why) ? program_exec_failed(in->program, why, e) : 0;
 }
 
@@ -419,6 +420,7 @@ static void init_run_steps(struct init *in)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(create_steps); i++) {
+		log_debug("init: %s", create_steps[i].name);
 		if (create_steps[i].run(in, &e) < 0) {
 			stage_fail(in->stage_fd, &e);
 			_exit(1);

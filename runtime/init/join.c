@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "base/timing.h"
 #include "init/init.h"
@@ -127,6 +128,7 @@ int join_enter(void *context, int sock, struct error *e)
 	j->init.proc_dfd = -1;
 	j->init.console.slave_fd = -1;
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		log_debug("exec: %s", steps[i].name);
 		if (steps[i].run(j, e) < 0)
 			return -1;
 		timing_mark(steps[i].name);

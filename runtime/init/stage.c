@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "sys/msg.h"
 
 static const char *stage_name(enum stage stage)
@@ -15,6 +16,7 @@ static const char *stage_name(enum stage stage)
 
 int stage_say(int sock, enum stage stage, struct error *e)
 {
+	log_debug("stage: %s", stage_name(stage));
 	if (msg_send(sock, (int)stage, NULL, -1) < 0)
 		return err_sys(e, "say \"%s\" to the other process", stage_name(stage));
 	return 0;
@@ -35,6 +37,7 @@ static int stage_receive(int sock, enum stage stage, int *ret_fd, struct error *
 		*e = from;
 		return -1;
 	}
+	log_debug("stage: %s has come", stage_name(stage));
 	if (kind != (int)stage)
 		return err_set(e, ERR_BUG, "stage %d came instead of \"%s\"", kind, stage_name(stage));
 	return 0;

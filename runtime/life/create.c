@@ -315,6 +315,7 @@ static int create_spawn(const struct plan *p, const struct create_options *o, st
 	c->pid = spawn_init(&spawn, &c->pidfd, e);
 	joins_close(joins);
 	timing_mark("init cloned");
+	log_debug("init is process %d", c->pid);
 	fd_close(&socks[1]);
 	fd_close(&in->listen_fd);
 	cgroup_handle_close(&in->cgroup);
@@ -351,8 +352,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	if (life_plan(o, &facts, a, &text, &len, &joins, p, e) < 0)
 		return -1;
 	timing_mark("planned");
-	if (p->cgroup.skipped_reason)
-		log_debug("no cgroups: %s", p->cgroup.skipped_reason);
+	life_log_plan(p, a);
 	*in = (struct init){
 		.plan = p,
 		.arena = a,
@@ -376,6 +376,9 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	    life_settle_notes(p, &notes, o->strict, a, e) < 0)
 		return -1;
 	timing_mark("seccomp built");
+	if (in->seccomp.filter)
+		log_debug("seccomp: a filter of %zu instructions%s", (size_t)in->seccomp.len,
+			  in->seccomp.notify ? ", with a listener" : "");
 	patience_catch_signals();
 	if (create_record(p, o, a, &c.record, e) < 0 ||
 	    store_claim(o->root, o->id, &c.store, e) < 0)
@@ -390,6 +393,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 		return -1;
 	}
 	timing_mark("created");
+	log_info("container %s created, init is process %d", o->id, c.pid);
 	c.terminal_is_ours = p->config->process.terminal && !o->console_socket;
 	*ret = c;
 	return 0;

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/rdt.h"
@@ -122,5 +123,8 @@ int life_destroy(struct store *s, const struct record *r, int pidfd, struct aren
 	if (life_is_of_this_boot(r, &ours, e) < 0 || (ours && destroy_all(s, r, pidfd, a, e) < 0))
 		return -1;
 	destroy_run_poststop(r, a);
-	return store_remove(s, e);
+	if (store_remove(s, e) < 0)
+		return -1;
+	log_info("container %s deleted", r->id);
+	return 0;
 }

@@ -329,6 +329,8 @@ static int exec_start(const struct exec_options *o, const struct record *r, stru
 	if (result == 0)
 		result = exec_hand_over(o, pid, pidfd, a, e);
 	timing_mark("program runs");
+	if (result == 0)
+		log_info("process %d started in container %s", pid, r->id);
 	if (result < 0 && pid > 0)
 		child_end(pid);
 	if (result == 0 && !o->detach)
@@ -391,6 +393,7 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 	j->affinity_initial = exec_cpus(c->process.exec_cpu_affinity.initial, a);
 	j->affinity_final = exec_cpus(c->process.exec_cpu_affinity.final, a);
 	timing_mark("planned");
+	life_log_plan(p, a);
 	if (!o->detach && foreground_prepare(&f, e) < 0)
 		return -1;
 	if (exec_open_console(o, c->process.terminal, own, &j->init.console_fd, e) < 0)

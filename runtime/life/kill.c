@@ -58,6 +58,7 @@ int life_kill(const char *root, const char *id, int sig, bool all, struct arena 
 
 	if (life_load(root, id, STORE_LOOK, a, &s, &r, e) < 0)
 		return -1;
+	log_debug("kill: signal %d%s", sig, all ? " to all processes" : "");
 	dirs = life_cgroups(&r);
 	if (store_status(&s, &r, &status, &pidfd, e) < 0)
 		return -1;
@@ -79,6 +80,7 @@ int life_kill(const char *root, const char *id, int sig, bool all, struct arena 
 			return err_sys(e, "signal container \"%s\"", id);
 		return all ? 0 : err_set(e, ERR_WRONG_STATE, "container not running");
 	}
+	log_info("signal %d sent to process %d of container %s", sig, r.pid, id);
 	if (sig == SIGKILL)
 		kill_thaw(&dirs);
 	return 0;

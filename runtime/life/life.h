@@ -133,6 +133,9 @@ int life_read_config(const struct store *s, struct arena *a, struct oci_config *
  * the program: without oomScoreAdj a score below 0 becomes 0. */
 void life_settle_oom_score(struct oci_process *p);
 
+/* Each decision of the plan as a line of the log at level debug. */
+void life_log_plan(const struct plan *p, struct arena *a);
+
 /* What a plan and the filter had to say of things in the config that can't be had: warnings, or with
  * strict an error that names all of them. */
 int life_settle_notes(const struct plan *p, const struct strings *seccomp, bool strict,

@@ -1,6 +1,7 @@
 /* What every verb on an existing container begins with: its record, and what it is doing now. */
 #include <fcntl.h>
 
+#include "base/buf.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
@@ -137,4 +138,17 @@ int life_status(const struct store *s, const struct record *r, enum status *ret,
 	if ((*ret == STATUS_CREATED || *ret == STATUS_RUNNING) && cgroup_is_frozen(&dirs))
 		*ret = STATUS_PAUSED;
 	return 0;
+}
+
+/* In the order in which it will be carried out. */
+void life_log_plan(const struct plan *p, struct arena *a)
+{
+	enum { PLAN_TEXT_MAX = 1 << 20 };
+	struct buf text;
+
+	if (!log_wants(LOG_DEBUG))
+		return;
+	text = buf_new(a, PLAN_TEXT_MAX);
+	plan_print(p, &text);
+	log_debug_lines("plan: ", text.data);
 }

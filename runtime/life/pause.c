@@ -2,6 +2,7 @@
  * pause and resume. Nothing is recorded: the kernel's freezer is the one that knows, so that a
  * container which somebody else froze or thawed is reported as it is.
  */
+#include "base/log.h"
 #include "cgroup/cgroup.h"
 #include "life/life.h"
 
@@ -28,7 +29,10 @@ int life_pause(const char *root, const char *id, struct arena *a, struct error *
 			"container not running: only a running or created one can be paused");
 	}
 	dirs = life_cgroups(&r);
-	return cgroup_freeze(&dirs, true, e);
+	if (cgroup_freeze(&dirs, true, e) < 0)
+		return -1;
+	log_info("container %s paused", id);
+	return 0;
 }
 
 int life_resume(const char *root, const char *id, struct arena *a, struct error *e)
@@ -43,5 +47,8 @@ int life_resume(const char *root, const char *id, struct arena *a, struct error 
 	if (status != STATUS_PAUSED)
 		return err_set(e, ERR_WRONG_STATE, "container not paused");
 	dirs = life_cgroups(&r);
-	return cgroup_freeze(&dirs, false, e);
+	if (cgroup_freeze(&dirs, false, e) < 0)
+		return -1;
+	log_info("container %s resumed", id);
+	return 0;
 }

@@ -78,6 +78,7 @@ static int run_foreground(const struct run_options *o, struct arena *a, int *ret
 	store_unlock(&c.store);
 	*ret_status = foreground_wait(&f, c.pid, c.pidfd);
 	timing_mark("program ended");
+	log_info("container %s ended with status %d", c.record.id, *ret_status);
 	/* Somebody may have deleted it meanwhile, and even made another one of that name. */
 	result = o->keep ? 0 : store_relock(&c.store, e);
 	if (result > 0)

@@ -48,6 +48,7 @@ int life_start_created(struct store *s, struct record *r, int pidfd, int *ret_no
 		return err_wrap(e, "unable to start container process");
 	}
 	timing_mark("program runs");
+	log_info("container %s started", r->id);
 	return start_run_poststart(r, a, e);
 }
 

@@ -134,5 +134,6 @@ int life_update(const char *root, const char *id, const struct oci_resources *re
 		return -1;
 	if (*warning)
 		log_warn("%s", warning);
+	log_info("limits of container %s updated", id);
 	return 0;
 }

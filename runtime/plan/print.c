@@ -1,6 +1,7 @@
 /* The plan as text: one fact a line, in the order in which it will be carried out. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 
@@ -61,6 +62,18 @@ static void print_namespaces(const struct plan *p, struct buf *b)
 			   p->ns.joins[i].path);
 }
 
+/* Options of a file system may be secret, and plans go to logs. */
+static bool is_secret(const char *key)
+{
+	static const char *const words[] = {"pass", "secret", "key", "cred", "token"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (strcasestr(key, words[i]))
+			return true;
+	return false;
+}
+
 static void print_mount(const struct mount_plan *m, struct buf *b)
 {
 	static const char *const kinds[] = {"fs", "bind", "cgroup", "remount"};
@@ -84,7 +97,7 @@ static void print_mount(const struct mount_plan *m, struct buf *b)
 		buf_printf(b, " %s", m->params[i].key);
 		if (m->params[i].value) {
 			buf_char(b, '=');
-			buf_str(b, m->params[i].value);
+			buf_str(b, is_secret(m->params[i].key) ? "***" : m->params[i].value);
 		}
 	}
 	buf_char(b, '\n');
