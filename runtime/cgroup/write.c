@@ -78,6 +78,16 @@ static int value_write(struct target *t, int dfd, const char *file, const char *
 	return n < 0 ? -1 : 0;
 }
 
+/* A directory's share of a plan, in rounds. */
+struct writing {
+	bool *waits; /* by number of the write */
+	bool first;
+	bool last; /* nothing waits any more */
+	size_t n_waiting, n_done;
+	char *warning;
+	size_t warning_size;
+};
+
 /* 0, or -1 with errno; ENOENT only when no file of the two exists. */
 static int one_write(struct target *t, int dfd, const struct cgroup_write *w)
 {
@@ -115,34 +125,52 @@ static int write_failed(const struct target *t, const struct cgroup_write *w, ch
 	return err_sys(e, "%s: write %s to %s", w->field, w->value, w->file);
 }
 
-int cgroup_write_all(const struct cgroup_plan *p, size_t i, int dfd, char *warning, size_t size,
-		     struct error *e)
+/* In order; what may have to wait for others is left in waits, and done when its turn comes again. */
+static int write_round(const struct cgroup_plan *p, size_t i, int dfd, struct writing *g, struct error *e)
 {
-	const struct cgroup_write *held = NULL, *w;
 	struct target t = {.fd = -1};
 	int rc = 0;
 	size_t k;
 
+	g->n_waiting = g->n_done = 0;
 	for (k = 0; rc == 0 && k < p->n_writes; k++) {
-		w = &p->writes[k];
-		if (w->hierarchy != i)
+		const struct cgroup_write *w = &p->writes[k];
+
+		if (w->hierarchy != i || (!g->first && !g->waits[k]))
 			continue;
-		if (one_write(&t, dfd, w) < 0) {
-			if ((w->flags & CGROUP_RETRY) && !held && t.fd >= 0) {
-				held = w;
-				continue;
-			}
-			rc = write_failed(&t, w, warning, size, e);
-		}
-		if (rc == 0 && held) {
-			if (one_write(&t, dfd, held) < 0)
-				rc = write_failed(&t, held, warning, size, e);
-			held = NULL;
+		g->waits[k] = false;
+		if (one_write(&t, dfd, w) == 0) {
+			g->n_done++;
+		} else if ((w->flags & CGROUP_RETRY) && t.fd >= 0 && !g->last) {
+			g->waits[k] = true;
+			g->n_waiting++;
+		} else {
+			rc = write_failed(&t, w, g->warning, g->warning_size, e);
 		}
 	}
-	if (rc == 0 && held && one_write(&t, dfd, held) < 0)
-		rc = write_failed(&t, held, warning, size, e);
 	fd_close(&t.fd);
+	g->first = false;
+	return rc;
+}
+
+int cgroup_write_all(const struct cgroup_plan *p, size_t i, int dfd, char *warning, size_t size,
+		     struct error *e)
+{
+	struct arena a = {0};
+	struct writing g = {
+		.waits = arena_array(&a, p->n_writes + 1, bool),
+		.first = true,
+		.warning = warning,
+		.warning_size = size,
+	};
+	int rc = write_round(p, i, dfd, &g, e);
+
+	/* Each round must do something, or its first refusal is the answer. */
+	while (rc == 0 && g.n_waiting) {
+		g.last = !g.n_done;
+		rc = write_round(p, i, dfd, &g, e);
+	}
+	arena_free(&a);
 	return rc;
 }
 

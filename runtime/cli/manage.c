@@ -164,8 +164,12 @@ static int update_read(const char *path, struct arena *a, struct oci_resources *
 	text = fd_read_all(fd, RESOURCES_MAX, a, &len);
 	if (!text)
 		return err_sys(e, "--resources: read %s", what);
-	return json_read("--resources", text, len, &oci_resources_table, &json_default_limits, r, a,
-			 e);
+	if (json_read("--resources", text, len, &oci_resources_table, &json_default_limits, r, a, e) < 0)
+		return -1;
+	/* Since 1.3 of the specification a limit, but in documents engines send it for "not given". */
+	if (r->pids_limit.set && r->pids_limit.v == 0)
+		r->pids_limit.set = false;
+	return 0;
 }
 
 static int update_run(struct cli *c, struct error *e)

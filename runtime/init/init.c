@@ -273,6 +273,23 @@ static int init_confine(struct init *in, struct error *e)
 	return init_check_program(in, e);
 }
 
+static void init_end_by_signal(int sig)
+{
+	_exit(128 + sig);
+}
+
+/* The first process of a pid namespace is deaf to what it has no handler for; a created container is to end
+ * all the same when it is told to. execve() takes the handlers away. */
+static void init_heed_signals(void)
+{
+	static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+	const struct sigaction end = {.sa_handler = init_end_by_signal};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaction(signals[i], &end, NULL);
+}
+
 /* While it waits for `start`, others may look at this process, and hooks of start are programs of the
  * image that can: it holds nothing that they lack. And what is done here, `start` need not wait for. */
 static int init_settle(struct init *in, struct error *e)
@@ -280,6 +297,7 @@ static int init_settle(struct init *in, struct error *e)
 	if (init_clear_inheritance(in, in->stage_fd, in->listen_fd, e) < 0)
 		return -1;
 	init_forget(in);
+	init_heed_signals();
 	return init_has_start_hooks(in) && !in->born_later ? 0 : init_load_filter_early(in, e);
 }
 

@@ -102,6 +102,21 @@ static int exec_add_gids(const struct strings *gids, struct oci_user *user, stru
 	return 0;
 }
 
+/* What is not inheritable can't be ambient: the kernel's rule. */
+static void exec_append_ambient(struct oci_capabilities *c, const struct strings *caps, struct arena *a)
+{
+	struct strings more = {.v = arena_array(a, caps->n + 1, char *)};
+	size_t i, k;
+
+	for (i = 0; i < caps->n; i++)
+		for (k = 0; k < c->inheritable.n; k++)
+			if (oci_cap_number(caps->v[i]) == oci_cap_number(c->inheritable.v[k])) {
+				more.v[more.n++] = caps->v[i];
+				break;
+			}
+	exec_append(&c->ambient, &more, a);
+}
+
 /* The config's process as the command line changes it. */
 static int exec_process_from_options(const struct exec_options *o, struct oci_process *p,
 				     struct arena *a, struct error *e)
@@ -132,6 +147,7 @@ static int exec_process_from_options(const struct exec_options *o, struct oci_pr
 	exec_append(&p->capabilities.bounding, &o->caps, a);
 	exec_append(&p->capabilities.effective, &o->caps, a);
 	exec_append(&p->capabilities.permitted, &o->caps, a);
+	exec_append_ambient(&p->capabilities, &o->caps, a);
 	p->capabilities.set |= o->caps.n > 0;
 	if (o->user && exec_parse_user(o->user, &p->user, a, e) < 0)
 		return -1;

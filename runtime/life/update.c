@@ -66,10 +66,6 @@ static int update_plan(struct oci_resources *r, const struct cgroup_dirs *dirs, 
 		log_debug(R "devices: update leaves device rules as they are");
 		r->devices.n = 0;
 	}
-	/* Since 1.3 of the specification a limit, but for update engines send it for "not given".
-	 */
-	if (r->pids_limit.set && r->pids_limit.v == 0)
-		r->pids_limit.set = false;
 	update_complete_memory(&r->memory, dirs);
 	update_complete_cpu(&r->cpu, dirs);
 	if (oci_resources_validate(r, R, e) < 0 || update_check_usage(&r->memory, dirs, e) < 0 ||

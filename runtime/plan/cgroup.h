@@ -62,7 +62,7 @@ enum cgroup_write_flag {
 	CGROUP_OPTIONAL = 1, /* a kernel without this file is fine */
 	CGROUP_TOLERATE =
 		2,	    /* any failure is a warning: newer kernels have given up on the value */
-	CGROUP_RETRY = 4,   /* when it fails, the next one may have to come first */
+	CGROUP_RETRY = 4,   /* when it fails, others may have to come first */
 	CGROUP_PARENTS = 8, /* new parents get it too, before the leaf */
 };
 

@@ -82,6 +82,7 @@ static void v1_memory_pair(struct cgroup_build *b, size_t dir, const struct oci_
 
 		w = cgroup_build_put(b, dir, R "memory.swap", "memory.memsw.limit_in_bytes",
 				     "%" PRId64, v);
+		w->flags |= CGROUP_RETRY;
 		if (v == -1)
 			w->flags |= CGROUP_OPTIONAL;
 	}
@@ -207,21 +208,18 @@ static int cpu_quota(struct cgroup_build *b, size_t dir, const struct oci_cpu *c
 			w = cgroup_build_put(b, dir, R "cpu.quota", "cpu.max", "%s", quota);
 		else
 			return 0;
-		if (c->burst.set)
-			w->flags |= CGROUP_RETRY;
+		w->flags |= CGROUP_RETRY;
 		return 0;
 	}
 	if (asked_u64(c->period)) {
 		w = cgroup_build_put(b, dir, R "cpu.period", "cpu.cfs_period_us", "%" PRIu64,
 				     c->period.v);
-		if (asked_i64(c->quota))
-			w->flags |= CGROUP_RETRY;
+		w->flags |= CGROUP_RETRY;
 	}
 	if (asked_i64(c->quota)) {
 		w = cgroup_build_put(b, dir, R "cpu.quota", "cpu.cfs_quota_us", "%" PRId64,
 				     c->quota.v);
-		if (c->burst.set)
-			w->flags |= CGROUP_RETRY;
+		w->flags |= CGROUP_RETRY;
 	}
 	return 0;
 }
@@ -238,6 +236,7 @@ static int cpu_burst(struct cgroup_build *b, size_t dir, const struct oci_cpu *c
 		w = cgroup_build_put(b, dir, R "cpu.burst",
 				     v2 ? "cpu.max.burst" : "cpu.cfs_burst_us", "%" PRIu64,
 				     c->burst.v);
+		w->flags |= CGROUP_RETRY;
 		if (!c->burst.v)
 			w->flags |= CGROUP_OPTIONAL;
 	}
@@ -272,14 +271,15 @@ static int cpu_realtime(struct cgroup_build *b, size_t dir, const struct oci_cpu
 			return cgroup_build_not_on_v2(b, R "cpu.realtimePeriod");
 		w = cgroup_build_put(b, dir, R "cpu.realtimePeriod", "cpu.rt_period_us", "%" PRIu64,
 				     c->realtime_period.v);
-		w->flags |= CGROUP_PARENTS;
+		/* The runtime must fit into it at all times, and their ratio into the parent's. */
+		w->flags |= CGROUP_PARENTS | CGROUP_RETRY;
 	}
 	if (asked_i64(c->realtime_runtime)) {
 		if (cgroup_build_on_v2(b, dir))
 			return cgroup_build_not_on_v2(b, R "cpu.realtimeRuntime");
 		w = cgroup_build_put(b, dir, R "cpu.realtimeRuntime", "cpu.rt_runtime_us",
 				     "%" PRId64, c->realtime_runtime.v);
-		w->flags |= CGROUP_PARENTS;
+		w->flags |= CGROUP_PARENTS | CGROUP_RETRY;
 	}
 	return 0;
 }

@@ -68,6 +68,30 @@ kill_ends_a_container() {
 	done
 }
 
+# What waits for start is the first process of a pid namespace, which has no default for signals.
+a_created_container_ends_by_the_signals_that_end_programs() {
+	local word pid filter
+	for filter in . 'without_ns("pid")' '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["mkdir"], action: "SCMP_ACT_ERRNO"}]}'; do
+		for word in TERM INT HUP QUIT; do
+			bundle writable 'sh("echo >/mark")' "$filter"
+			sbx create -b "$B" "$ID"
+			pid=$(pid_of "$ID")
+			sbx kill "$ID" "$word"
+			wait_until 10 dead "$pid"
+			is "$(status_of "$ID")" stopped
+			[ ! -e "$B/rootfs/mark" ] || fail 'the program has run'
+			sbx delete "$ID"
+		done
+	done
+}
+
+# The handlers of the wait are no business of the program's.
+the_program_has_no_handlers_and_ignores_nothing() {
+	bundle 'args(["/bin/grep", "Sig", "/proc/1/status"])'
+	run sbx run -b "$B" "$ID"
+	like "$out" $'SigIgn:\t0000000000000000\nSigCgt:\t0000000000000000'
+}
+
 a_created_container_can_be_killed() {
 	local pid
 	bundle writable 'sh("echo >/mark")'

@@ -15,6 +15,13 @@ both_names_are_set_inside_and_not_outside() {
 	is "$now" "$domain"
 }
 
+# As with runc: the sysctl comes later.
+of_a_domain_named_twice_the_sysctl_stays() {
+	run_in_box 'cat /proc/sys/kernel/domainname' '.domainname = "field" | .linux.sysctl["kernel.domainname"] = "sysctl"'
+	rc_is 0
+	is "$out" sysctl
+}
+
 without_a_name_the_hosts_is_inherited() {
 	local host
 	slurp host /proc/sys/kernel/hostname

@@ -201,14 +201,43 @@ realtime_is_passed_on() {
 	refused 'linux\.resources\.cpu\.realtimeRuntime' sbx update --cpu-rt-runtime 900000 "$ID"
 }
 
+# Runtime must fit into the period at all times: which goes first depends on what there is.
+realtime_shrinks_and_grows() {
+	local rows
+	[ "$VIEW" != v2 ] || skip 'cgroup v2 has no realtime'
+	[ -e "${CGROUP_MOUNTS[cpu]}/cpu.rt_runtime_us" ] || skip 'this kernel has no realtime of groups'
+	bundle 'sh("sleep 100")' '.linux.resources.cpu = {realtimePeriod: 1000000, realtimeRuntime: 100000}'
+	run sbx run -d -b "$B" "$ID"
+	[ "$rc" = 0 ] || skip "there is none to give: $err"
+	for rows in '50000 4000' '1000000 90000' '20000 1000' '500000 1000'; do
+		_update --cpu-rt-period "${rows% *}" --cpu-rt-runtime "${rows#* }" "$ID"
+		file_has "$(cgroup_dir cpu)/cpu.rt_period_us" "^${rows% *}$"
+		file_has "$(cgroup_dir cpu)/cpu.rt_runtime_us" "^${rows#* }$"
+	done
+}
+
+# The same of quota, period and burst.
+quota_period_and_burst_shrink_and_grow_together() {
+	local row
+	_box '{cpu: {quota: 100000, period: 100000}}'
+	for row in '100000 100000 100000' '10000 5000 0' '100000 90000 80000' '20000 2000 1000' '1000000 500000 500000'; do
+		read -r period quota burst <<<"$row"
+		_update --cpu-period "$period" --cpu-quota "$quota" --cpu-burst "$burst" "$ID"
+		_says cpu cpu.cfs_period_us "^$period$" cpu.max "^$quota $period$"
+		_says cpu cpu.cfs_quota_us "^$quota$" cpu.max "^$quota $period$"
+		_says cpu cpu.cfs_burst_us "^$burst$" cpu.max.burst "^$burst$"
+	done
+}
+
 # ---- the rest of the flags ----
 
 pids_are_limited() {
 	_box '{pids: {limit: 20}}'
 	_update --pids-limit 10 "$ID"
 	file_has "$(cgroup_dir pids)/pids.max" '^10$'
+	# A limit like any other, as at create.
 	_update --pids-limit 0 "$ID"
-	file_has "$(cgroup_dir pids)/pids.max" '^10$'
+	_says pids pids.max '^0$' pids.max '^1$'
 	_update --pids-limit -1 "$ID"
 	file_has "$(cgroup_dir pids)/pids.max" '^max$'
 }

@@ -75,6 +75,18 @@ a_working_directory_through_a_descriptor_is_refused() {
 	is "$out" ''
 }
 
+# One that the container may inherit is given to a program of any user, as with runc.
+an_added_capability_is_ambient_where_it_is_inheritable() {
+	box 'caps(["CAP_KILL"])' '.process.capabilities |= (.bounding += ["CAP_NET_RAW"] | .permitted += ["CAP_NET_RAW"] | .inheritable = ["CAP_NET_RAW"])'
+	in_box --cap CAP_NET_RAW --cap CAP_CHOWN -u 1000 "$ID" grep Cap /proc/self/status
+	rc_is 0
+	is "$err" ''
+	like "$out" $'CapAmb:\t0000000000002000'
+	like "$out" $'CapEff:\t0000000000002000'
+	in_box --cap CAP_CHOWN -u 1000 "$ID" grep CapAmb /proc/self/status
+	like "$out" $'CapAmb:\t0000000000000000'
+}
+
 capabilities_are_added_and_no_more() {
 	local before after
 	box 'caps(["CAP_KILL"])'

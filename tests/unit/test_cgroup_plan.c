@@ -231,6 +231,33 @@ TEST(cpu_real_time)
 	CHECK(str_after(writes_of(&c, &host_v2), "error: linux.resources.cpu.realtimePeriod: "));
 }
 
+/* What the kernel allows in one order only, which depends on what is in force. */
+static void check_retried(const struct oci_config *c, const struct cgroup_host *host, size_t want)
+{
+	struct cgroup_plan p;
+	size_t i, n = 0;
+
+	CHECK(cgroup_plan_make(c, "id", host, false, &arena, &p, &err) == 0);
+	for (i = 0; i < p.n_writes; i++)
+		n += (p.writes[i].flags & CGROUP_RETRY) != 0;
+	CHECK(n == want);
+}
+
+TEST(pairs_that_depend_on_each_other_are_retried)
+{
+	struct oci_config c = {0};
+	struct oci_resources *r = &c.linux_.resources;
+
+	r->cpu = (struct oci_cpu){.realtime_runtime = i64(900), .realtime_period = u64(1000)};
+	check_retried(&c, &host_v1, 2);
+	r->cpu = (struct oci_cpu){.quota = i64(900), .period = u64(1000), .burst = u64(10)};
+	check_retried(&c, &host_v1, 3);
+	check_retried(&c, &host_v2, 2);
+	r->cpu = (struct oci_cpu){0};
+	r->memory = (struct oci_memory){.limit = i64(1000), .swap = i64(2000)};
+	check_retried(&c, &host_v1, 2);
+}
+
 TEST(cpusets_are_filled_at_the_making_on_v1)
 {
 	struct oci_config c = {0};
