@@ -93,12 +93,23 @@ static void main_usage_of(FILE *out, const struct cli_command *command)
 	cli_print_options(out, command->options, command->n_options);
 }
 
+static bool main_asks_for_help(const char *word)
+{
+	static const char *const words[] = {"help", "h", "--help", "-help", "-h"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (str_eq(words[i], word))
+			return true;
+	return false;
+}
+
 /* sbxrun help [COMMAND] */
 static int main_help(const char *name, struct error *e)
 {
 	const struct cli_command *command = name ? main_find(name) : NULL;
 
-	if (name && !command)
+	if (name && !command && !main_asks_for_help(name))
 		return main_unknown_command(name, e);
 	if (command)
 		main_usage_of(stdout, command);
@@ -275,7 +286,7 @@ static int main_parse(struct cli *c, const struct cli_command **ret_command, str
 		c->status = c->help ? 0 : 1;
 		return 0;
 	}
-	if (str_eq(c->argv[at], "help"))
+	if (main_asks_for_help(c->argv[at]))
 		return main_help(c->argv[at + 1], e);
 	command = main_find(c->argv[at]);
 	if (!command)

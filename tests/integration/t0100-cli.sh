@@ -18,13 +18,28 @@ version_names_program_commit_and_spec() {
 }
 
 help_goes_to_stdout() {
-	local words
+	local words verb
 	for words in help --help -h 'help create' 'create --help' 'run -h' 'create some-id --bundle x --help' 'exec -t -h'; do
 		# shellcheck disable=SC2086
 		run "$SBXRUN" $words
 		rc_is 0
 		is "$err" ''
 		like "$out" 'sbxrun'
+	done
+	for words in h 'help help' 'help -h' 'h --help' '-h state' '--help nonsense'; do
+		# shellcheck disable=SC2086
+		run "$SBXRUN" $words
+		rc_is 0
+		like "$out" '^sbxrun \[OPTION…\] COMMAND'
+	done
+	for verb in create start run state kill delete list exec pause resume ps update events spec features; do
+		for words in "$verb -h" "$verb --help" "$verb -help" "help $verb" "h $verb"; do
+			# shellcheck disable=SC2086
+			run "$SBXRUN" $words
+			rc_is 0
+			is "$err" ''
+			like "$out" "^sbxrun $verb"
+		done
 	done
 	run "$SBXRUN" help
 	for words in create start state kill delete run list spec features; do
@@ -71,8 +86,13 @@ an_unknown_flag_is_answered_with_those_that_there_are() {
 
 # podman asks for both before it offers to save a container: a failure, and no word of a missing argument.
 checkpoint_and_restore_are_said_to_be_missing() {
-	refused 'checkpoint is not supported' "$SBXRUN" checkpoint --help
-	is "$out" ''
+	local words
+	for words in 'checkpoint --help' 'checkpoint -h' 'checkpoint x' 'help checkpoint' 'checkpoint --image-path x y'; do
+		# shellcheck disable=SC2086
+		refused 'checkpoint is not supported' "$SBXRUN" $words
+		is "$out" ''
+	done
+	refused 'restore is not supported' "$SBXRUN" restore -h
 	refused 'restore is not supported' "$SBXRUN" restore --lsm-mount-context
 	unlike "$err" 'argument'
 }
