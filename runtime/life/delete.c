@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "cgroup/cgroup.h"
 #include "life/life.h"
 
 /* Whoever holds the lock may be waiting for this very process: a start whose init is stopped. */
@@ -46,9 +47,11 @@ int life_delete(const char *root, const char *id, bool force, struct arena *a, s
 	/* Only what is known to have ended, or is killed now, may lose its record. */
 	if (store_status(&s, &r, &status, &pidfd, e) < 0)
 		return -1;
-	if (status == STATUS_RUNNING && !force)
-		return err_set(e, ERR_WRONG_STATE,
-			       "cannot delete container \"%s\" that is not stopped: running (use --force)",
-			       id);
+	if (status == STATUS_RUNNING && !force) {
+		const struct cgroup_dirs dirs = life_cgroups(&r);
+
+		return err_set(e, ERR_WRONG_STATE, "cannot delete container \"%s\" that is not stopped: %s (use --force)",
+			       id, cgroup_is_frozen(&dirs) ? "paused" : "running");
+	}
 	return life_destroy(&s, &r, pidfd, a, e);
 }
