@@ -65,13 +65,18 @@ int init_write_oom_score(struct init *in, struct error *e)
 	return identity_set_oom_score_adj(in->proc_dfd, 0, value->v, e);
 }
 
+bool init_is_given_scheduler(const struct init *in)
+{
+	return in->born_later && in->plan->scheduler.set && in->plan->scheduler.ends_with_fork;
+}
+
 int init_set_limits(struct init *in, struct error *e)
 {
 	const struct plan *p = in->plan;
 
 	if (identity_set_personality(&p->personality, e) < 0 ||
 	    identity_set_memory_policy(&p->memory_policy, e) < 0 ||
-	    identity_set_scheduler(&p->scheduler, e) < 0 ||
+	    (!init_is_given_scheduler(in) && identity_set_scheduler(0, &p->scheduler, e) < 0) ||
 	    identity_set_io_priority(&p->io_priority, e) < 0)
 		return -1;
 	return identity_raise_rlimits(&p->rlimits, e);
@@ -216,7 +221,7 @@ enum when {
 	RIGHTS,	  /* there is one to give up once the filter is loaded */
 	LIMITS,	  /* process.rlimits */
 	SOCKETS,  /* LISTEN_PID is made up at the end */
-	LISTENER, /* the child waits until it is served */
+	PARENT,	  /* the child waits for it: a listener must be served, a scheduler set */
 	TERMINAL,
 	WHENS
 };
@@ -241,7 +246,7 @@ static const struct last_call {
 	{SOCKETS, SYS_getpid, "getpid"},
 	{SOCKETS, SYS_brk, "brk"},
 	{SOCKETS, SYS_mmap, "mmap"},
-	{LISTENER, SYS_recvmsg, "recvmsg"},
+	{PARENT, SYS_recvmsg, "recvmsg"},
 	{TERMINAL, SYS_ioctl, "ioctl", {0, TIOCSCTTY}},
 };
 
@@ -255,7 +260,7 @@ const char *init_filter_obstacle(const struct init *in)
 		[RIGHTS] = init_filter_needs_admin(in),
 		[LIMITS] = in->plan->rlimits.n > 0,
 		[SOCKETS] = in->listen_fds > 0,
-		[LISTENER] = in->seccomp.notify,
+		[PARENT] = in->seccomp.notify || init_is_given_scheduler(in),
 		[TERMINAL] = process->terminal,
 	};
 	const struct last_call *c;

@@ -150,6 +150,8 @@ void join_main(void *context)
 		goto fail;
 	if (console_own(&in->console, &e) < 0)
 		goto fail;
+	if (init_is_given_scheduler(in) && stage_await(in->stage_fd, STAGE_BORN, &e) < 0)
+		goto fail;
 	/* Nothing runs under a listener that nobody serves. */
 	if (in->seccomp.notify && in->filter_is_loaded && stage_await(in->stage_fd, STAGE_START, &e) < 0)
 		goto fail;

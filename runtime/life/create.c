@@ -171,9 +171,10 @@ static int create_open_console(const struct plan *p, const struct create_options
 }
 
 /* Init goes on as another process, born into a pid namespace that it was not in. */
-static int create_await_birth(int sock, bool listens, struct created *c, struct arena *a,
+static int create_await_birth(int sock, const struct init *in, struct created *c, struct arena *a,
 			      struct error *e)
 {
+	const bool listens = in->seccomp.notify;
 	autoclose int listener_fd = -1, pidfd = -1;
 	pid_t pid;
 
@@ -190,6 +191,8 @@ static int create_await_birth(int sock, bool listens, struct created *c, struct 
 	c->pidfd = fd_steal(&pidfd);
 	c->record.pid = pid;
 	if (listens && life_serve_listener(listener_fd, pid, &c->record, a, e) < 0)
+		return -1;
+	if (init_is_given_scheduler(in) && identity_set_scheduler(pid, &in->plan->scheduler, e) < 0)
 		return -1;
 	return stage_say(sock, STAGE_BORN, e);
 }
@@ -228,7 +231,7 @@ static int create_attend(const struct plan *p, const struct create_options *o, s
 		    stage_say(sock, STAGE_HOOKS_RUN, e) < 0)
 			return -1;
 	}
-	if (in->born_later && (create_await_birth(sock, in->seccomp.notify, c, a, e) < 0 ||
+	if (in->born_later && (create_await_birth(sock, in, c, a, e) < 0 ||
 			       create_wait_briefly(sock, e) < 0))
 		return -1;
 	if (msg_wait(sock, e) < 0 || stage_await(sock, STAGE_READY, e) < 0)

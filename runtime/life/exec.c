@@ -16,6 +16,7 @@
 #include "base/timing.h"
 #include "cgroup/rdt.h"
 #include "init/init.h"
+#include "init/stage.h"
 #include "life/foreground.h"
 #include "life/guard.h"
 #include "life/life.h"
@@ -23,6 +24,7 @@
 #include "oci/names.h"
 #include "oci/oci.h"
 #include "security/caps.h"
+#include "security/identity.h"
 #include "security/lsm.h"
 #include "sys/child.h"
 #include "sys/msg.h"
@@ -319,6 +321,15 @@ static int exec_hand_over(const struct exec_options *o, pid_t pid, int pidfd, st
 	return o->pid_file ? life_write_pid_file(o->pid_file, pid, a, e) : 0;
 }
 
+static int exec_give_scheduler(const struct init *in, int sock, pid_t pid, struct error *e)
+{
+	if (!init_is_given_scheduler(in))
+		return 0;
+	if (identity_set_scheduler(pid, &in->plan->scheduler, e) < 0)
+		return -1;
+	return stage_say(sock, STAGE_BORN, e);
+}
+
 static int exec_start(const struct exec_options *o, const struct record *r, struct join *j,
 		      int own_console, struct foreground *f, struct arena *a, int *ret_status,
 		      struct error *e)
@@ -338,7 +349,9 @@ static int exec_start(const struct exec_options *o, const struct record *r, stru
 	fd_close(&socks[1]);
 	cgroup_handle_close(&j->init.cgroup);
 	fd_close(&j->init.console_fd);
-	result = pid < 0 ? -1 : life_await_program(socks[0], pid, pidfd, r, a, e);
+	result = pid < 0 ? -1 : exec_give_scheduler(&j->init, socks[0], pid, e);
+	if (result == 0)
+		result = life_await_program(socks[0], pid, pidfd, r, a, e);
 	fd_close(&socks[0]);
 	if (result == 0 && own_console >= 0)
 		result = foreground_open_terminal(f, own_console, e);

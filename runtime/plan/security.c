@@ -221,14 +221,16 @@ int plan_rlimits(const struct oci_process *p, struct arena *a, struct rlimit_pla
 
 /* Scheduling */
 
+enum { POLICY_DEADLINE = 6, FLAG_RESET_ON_FORK = 1 };
+
 /* clang-format off */
 static const struct word sched_policies[] = {
 	{"SCHED_OTHER", 0}, {"SCHED_FIFO", 1}, {"SCHED_RR", 2}, {"SCHED_BATCH", 3},
-	{"SCHED_ISO", 4}, {"SCHED_IDLE", 5}, {"SCHED_DEADLINE", 6},
+	{"SCHED_ISO", 4}, {"SCHED_IDLE", 5}, {"SCHED_DEADLINE", POLICY_DEADLINE},
 };
 
 static const struct word sched_flags[] = {
-	{"SCHED_FLAG_RESET_ON_FORK", 0x01}, {"SCHED_FLAG_RECLAIM", 0x02},
+	{"SCHED_FLAG_RESET_ON_FORK", FLAG_RESET_ON_FORK}, {"SCHED_FLAG_RECLAIM", 0x02},
 	{"SCHED_FLAG_DL_OVERRUN", 0x04}, {"SCHED_FLAG_KEEP_POLICY", 0x08},
 	{"SCHED_FLAG_KEEP_PARAMS", 0x10}, {"SCHED_FLAG_UTIL_CLAMP_MIN", 0x20},
 	{"SCHED_FLAG_UTIL_CLAMP_MAX", 0x40},
@@ -273,6 +275,7 @@ int plan_scheduler(const struct oci_scheduler *s, struct scheduler_plan *ret_pla
 			       s->priority);
 	*ret_plan = (struct scheduler_plan){
 		.set = true,
+		.ends_with_fork = policy == POLICY_DEADLINE || (flags & FLAG_RESET_ON_FORK),
 		.policy = (uint32_t)policy,
 		.flags = flags,
 		.nice = s->nice,

@@ -75,6 +75,7 @@ int plan_rlimits(const struct oci_process *p, struct arena *a, struct rlimit_pla
 
 struct scheduler_plan {
 	bool set;
+	bool ends_with_fork; /* or forbids it */
 	uint32_t policy; /* SCHED_* */
 	uint64_t flags;	 /* SCHED_FLAG_* */
 	int32_t nice;

@@ -61,6 +61,6 @@ int identity_reset_signals(struct error *e);
 int identity_reset_scheduler(struct error *e);
 
 /* The config's own. Before credentials are dropped: most policies need CAP_SYS_NICE. */
-int identity_set_scheduler(const struct scheduler_plan *s, struct error *e);
+int identity_set_scheduler(pid_t pid, const struct scheduler_plan *s, struct error *e);
 int identity_set_io_priority(const struct io_priority_plan *p, struct error *e);
 int identity_set_memory_policy(const struct memory_policy_plan *p, struct error *e);

@@ -108,9 +108,9 @@ int identity_reset_signals(struct error *e)
 	return 0;
 }
 
-static int sched_set(const struct kernel_sched_attr *attr)
+static int sched_set(pid_t pid, const struct kernel_sched_attr *attr)
 {
-	return (int)syscall(SYS_sched_setattr, 0, attr, 0);
+	return (int)syscall(SYS_sched_setattr, pid, attr, 0);
 }
 
 /* Only what would raise a priority can be refused to us; all else is a failure. */
@@ -140,7 +140,7 @@ int identity_reset_scheduler(struct error *e)
 {
 	const struct kernel_sched_attr attr = {.size = sizeof(attr)};
 
-	if (sched_set(&attr) < 0 && !(errno == EPERM && sched_is_lowered()))
+	if (sched_set(0, &attr) < 0 && !(errno == EPERM && sched_is_lowered()))
 		return err_sys(e, "reset scheduling policy");
 	if (io_priority_set(0) < 0 && errno != EPERM && errno != ENOSYS)
 		return err_sys(e, "reset I/O priority");
@@ -149,7 +149,7 @@ int identity_reset_scheduler(struct error *e)
 	return 0;
 }
 
-int identity_set_scheduler(const struct scheduler_plan *s, struct error *e)
+int identity_set_scheduler(pid_t pid, const struct scheduler_plan *s, struct error *e)
 {
 	const struct kernel_sched_attr attr = {
 		.size = sizeof(attr),
@@ -162,7 +162,7 @@ int identity_set_scheduler(const struct scheduler_plan *s, struct error *e)
 		.period = s->period,
 	};
 
-	if (s->set && sched_set(&attr) < 0)
+	if (s->set && sched_set(pid, &attr) < 0)
 		return err_sys(e, "process.scheduler");
 	return 0;
 }

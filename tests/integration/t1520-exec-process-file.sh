@@ -116,6 +116,39 @@ the_scheduler_is_the_one_asked_for() {
 	is "$("$PYTHON" -c 'import os, sys; p = int(sys.argv[1]); print(os.sched_getscheduler(p), os.getpriority(0, p))' "$(<pid)")" '0 0'
 }
 
+# Which a fork would forbid or take away: the process gets them when it is there. Of the flags chrt shows the one of forks.
+a_scheduler_that_does_not_survive_a_fork_is_had_all_the_same() {
+	needs chrt
+	bundle 'sh("sleep 100")' '.process.scheduler = {policy: "SCHED_DEADLINE", runtime: 1000000, deadline: 10000000, period: 20000000, flags: ["SCHED_FLAG_RECLAIM"]}'
+	run sbx run -d -b "$B" "$ID"
+	[ "$rc" = 0 ] || skip "no deadlines here: $err"
+	sbx exec -d --pid-file pid "$ID" sleep 100
+	run chrt -p "$(<pid)"
+	like "$out" SCHED_DEADLINE
+	like "$out" '1000000/10000000/20000000'
+	sbx delete -f "$ID"
+	box
+	_process 'exec sleep 100' '.scheduler = {policy: "SCHED_BATCH", flags: ["SCHED_FLAG_RESET_ON_FORK"]}'
+	sbx exec -d --pid-file pid -p process "$ID"
+	run chrt -p "$(<pid)"
+	like "$out" 'SCHED_BATCH\|SCHED_RESET_ON_FORK'
+}
+
+# The same of a container that joins the pid namespace of another.
+a_scheduler_of_a_container_in_another_ones_pid_namespace() {
+	local host
+	needs chrt
+	bundle 'sh("sleep 100")'
+	sbx run -d -b "$B" "$ID"
+	host=$(pid_of "$ID")
+	bundle "ns(\"pid\"; \"/proc/$host/ns/pid\")" 'sh("sleep 100")' '.process.scheduler = {policy: "SCHED_BATCH", flags: ["SCHED_FLAG_RESET_ON_FORK"]}'
+	sbx create -b "$B" "$ID"
+	run chrt -p "$(pid_of "$ID")"
+	like "$out" 'SCHED_BATCH\|SCHED_RESET_ON_FORK'
+	sbx start "$ID"
+	is "$(status_of "$ID")" running
+}
+
 the_io_priority_is_the_one_asked_for() {
 	box
 	_process 'exec sleep 100' '.ioPriority = {class: "IOPRIO_CLASS_BE", priority: 6}'

@@ -416,13 +416,13 @@ static int set_scheduler(void)
 	struct io_priority_plan p = {true, 2 << 13 | 7};
 	struct memory_policy_plan m = {.set = true, .mode = 4 /* MPOL_LOCAL */};
 
-	NEED(identity_set_scheduler(&s, &err) == 0);
+	NEED(identity_set_scheduler(0, &s, &err) == 0);
 	NEED(sched_getscheduler(0) == SCHED_BATCH && getpriority(PRIO_PROCESS, 0) == 3);
 	NEED(identity_set_io_priority(&p, &err) == 0);
 	NEED(syscall(SYS_ioprio_get, 1, 0) == (2 << 13 | 7));
 	NEED(identity_set_memory_policy(&m, &err) == 0 || err.sys == ENOSYS);
 	s.policy = 4; /* SCHED_ISO: reserved, and in no kernel */
-	NEED(identity_set_scheduler(&s, &err) < 0);
+	NEED(identity_set_scheduler(0, &s, &err) < 0);
 	NEED(str_eq(err.text, "process.scheduler: invalid argument"));
 	return 0;
 }
