@@ -51,11 +51,11 @@ each_write_to_a_cgroup_is_a_line() {
 }
 
 a_write_that_fails_says_why() {
-	bundle 'sh("sleep 100")'
+	bundle 'sh("sleep 100")' '.linux.resources.cpu.quota = 20000'
 	sbx run -d -b "$B" "$ID"
-	run sbx --debug --log "$T/log" update --cpuset-cpus 4000 "$ID"
+	run sbx --debug --log "$T/log" update --cpu-burst 50000 "$ID"
 	rc_is 1
-	_says debug 'cgroup: write 4000 to .*/cpuset.cpus: (invalid argument|numerical result out of range|permission denied)"'
+	_says debug 'cgroup: write 50000 to .*/(cpu.cfs_burst_us|cpu.max.burst): invalid argument"'
 	is "$(grep -c level=error "$T/log")" 1
 }
 
