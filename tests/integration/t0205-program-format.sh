@@ -6,7 +6,7 @@
 
 # _put FILE TEXT: a program of the image.
 _put() {
-	printf "$2" >"$B/rootfs/$1"
+	printf %b "$2" >"$B/rootfs/$1"
 	chmod 755 "$B/rootfs/$1"
 }
 
