@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "base/fd.h"
 #include "base/path.h"
@@ -23,10 +24,23 @@ struct cover {
 	bool attached;
 };
 
-static int mask_cover(bool peers, struct cover *c, struct in_root target, struct error *e)
+/* A path may be listed twice, and several may lead to one place. */
+static bool mask_is_covered(const struct cover *c, struct in_root target, const struct stat *st)
+{
+	struct stat cover;
+	struct statvfs fs;
+
+	return fstat(c->fd, &cover) == 0 && cover.st_ino == st->st_ino && cover.st_dev == st->st_dev &&
+	       fstatvfs(target.fd, &fs) == 0 && (fs.f_flag & ST_RDONLY);
+}
+
+static int mask_cover(bool peers, struct cover *c, struct in_root target, const struct stat *st,
+		      struct error *e)
 {
 	autoclose int clone_fd = -1;
 
+	if (mask_is_covered(c, target, st))
+		return 0;
 	if (!c->attached) {
 		c->attached = true;
 		return attach_tree(peers, c->fd, target, e);
@@ -119,32 +133,60 @@ int mask_paths(const struct rootfs *r, const struct strings *paths, struct error
 				return -1;
 			continue;
 		}
-		if (mask_cover(r->peers, S_ISDIR(st.st_mode) ? &empty : &null, target, e) < 0)
+		if (mask_cover(r->peers, S_ISDIR(st.st_mode) ? &empty : &null, target, &st, e) < 0)
 			return err_wrap(e, "%s[%zu]: mask %s", field, i, paths->v[i]);
 	}
+	return 0;
+}
+
+/* The mounts that were made read-only, with all that is on them. Of a list longer than engines' are, some
+ * may be made so twice: that is no harm, and a search in all of them would be. */
+struct closed {
+	uint64_t mounts[64];
+	size_t n;
+};
+
+static bool mask_is_closed(const struct closed *c, uint64_t mount)
+{
+	size_t i;
+
+	for (i = 0; mount && i < c->n; i++)
+		if (c->mounts[i] == mount)
+			return true;
+	return false;
+}
+
+static int mask_close(bool peers, struct closed *c, struct in_root target, struct error *e)
+{
+	autoclose int fd = -1;
+
+	if (mask_is_closed(c, sys_mount_id_of(target.fd)))
+		return 0;
+	fd = open_tree(target.fd, "",
+		       OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
+	if (fd < 0 || sys_set_attr(fd, true, MOUNT_ATTR_RDONLY, 0, 0) < 0)
+		return err_sys(e, "set its attributes");
+	if (attach_tree(peers, fd, target, e) < 0)
+		return -1;
+	if (c->n < ARRAY_SIZE(c->mounts))
+		c->mounts[c->n++] = sys_mount_id_of(fd);
 	return 0;
 }
 
 int mask_readonly_paths(const struct rootfs *r, const struct strings *paths, struct error *e)
 {
 	static const char field[] = "linux.readonlyPaths";
+	struct closed closed = {.n = 0};
 	size_t i;
 
 	for (i = 0; i < paths->n; i++) {
 		auto_in_root struct in_root target = IN_ROOT_NONE;
-		autoclose int fd = -1;
 		struct stat st;
 		int found = mask_find(r, paths->v[i], &target, &st, field, i, e);
 
 		if (found < 0)
 			return -1;
-		if (!found)
-			continue;
-		fd = open_tree(target.fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH |
-						      AT_RECURSIVE);
-		if (fd < 0 || sys_set_attr(fd, true, MOUNT_ATTR_RDONLY, 0, 0) < 0)
-			return err_sys(e, "%s[%zu]: make %s read-only", field, i, paths->v[i]);
-		if (attach_tree(r->peers, fd, target, e) < 0)
+		if (found && mask_close(r->peers, &closed, target, e) < 0)
 			return err_wrap(e, "%s[%zu]: make %s read-only", field, i, paths->v[i]);
 	}
 	return 0;

@@ -39,4 +39,45 @@ masks_hide_files_of_proc_however_they_are_spelt() {
 	done
 }
 
+# Listed twice, or reached by two names, a path is covered once; and what lies below or above is still covered.
+paths_are_covered_once() {
+	bundle 'sh("cut -d\" \" -f5 /proc/self/mountinfo | grep -E \"^/(etc|v|proc/(version|sys))\" | sort; cat /etc/secret /v/f /etc/link /proc/version; ls /v")' \
+		'.linux.maskedPaths = ["/etc/secret", "/etc/secret", "/etc/link", "/etc//secret/", "/v/f", "/v", "/v", "/v/f", "/v/../v", "/proc/version",
+			"/proc/../proc/version"] | .linux.readonlyPaths = ["/proc/sys", "/proc/sys", "/proc/sys/", "/proc/sys/kernel", "/v", "/v/f", "/v/../v"]' "$@"
+	mkdir "$B/rootfs/v"
+	echo secret >"$B/rootfs/v/f"
+	echo secret >"$B/rootfs/etc/secret"
+	ln -s secret "$B/rootfs/etc/link"
+	attack
+	hides "$out" 'secret$|Linux'
+	is "$out" $'/etc/secret\n/proc/sys\n/proc/version\n/v\n/v\n/v/f'
+}
+
+paths_are_covered_once_in_a_user_namespace() {
+	paths_are_covered_once 'ns("user") | .linux.uidMappings = [{containerID: 0, hostID: 0, size: 1000}] | .linux.gidMappings = .linux.uidMappings'
+}
+
+# Whatever it is, it is the null device afterwards, or stays what it is and can not be changed.
+files_of_every_kind_are_covered() {
+	bundle 'sh("stat -c %t:%T /p /s /dev/zero /link; chmod 600 /p2; echo x >/p3; chmod 600 /dev/full; stat -c %a /p2 /dev/full; stat -c %F /p2 /s2")' writable \
+		'.linux.maskedPaths = ["/p", "/s", "/dev/zero", "/link"] | .linux.readonlyPaths = ["/p2", "/s2", "/dev/full"]'
+	needs python3
+	mkfifo -m 644 "$B/rootfs/p" "$B/rootfs/p2"
+	(cd "$B/rootfs" && python3 -c 'import socket; [socket.socket(socket.AF_UNIX).bind(n) for n in ("s", "s2")]')
+	ln -s dev/zero "$B/rootfs/link"
+	attack
+	is "$out" $'1:3\n1:3\n1:3\n0:0\n644\n666\nfifo\nsocket'
+}
+
+the_root_is_not_covered() {
+	local path
+	for path in / /.. // /proc/.. /link; do
+		bundle ".linux.maskedPaths = [\"$path\"]"
+		ln -s / "$B/rootfs/link"
+		attack
+		rc_is 1
+		like "$err" 'maskedPaths.*root.readonly'
+	done
+}
+
 run_tests
