@@ -85,6 +85,12 @@ bool stage_is_wanted(const struct plan *p)
 	return stage_keeps_flags(p) || stage_is_out_of_reach(p);
 }
 
+/* Of the ways to note times of access one takes the place of the other: what is put on goes with what is taken off. */
+static uint64_t stage_times(uint64_t set, uint64_t clear)
+{
+	return set & MOUNT_ATTR__ATIME ? clear & MOUNT_ATTR__ATIME : 0;
+}
+
 /* What the config takes off is init's to try, which may do so only as far as the host has not put it on.
  * Binds that map ids have it all done by the parent. */
 static int stage_clone(const struct plan *p, size_t i, struct sources *s, struct error *e)
@@ -94,8 +100,8 @@ static int stage_clone(const struct plan *p, size_t i, struct sources *s, struct
 
 	if (s->mounts[i] >= 0)
 		return 0;
-	now.clear &= now.set_all;
-	now.clear_all = 0;
+	now.clear = (now.clear & now.set_all) | stage_times(now.set, now.clear);
+	now.clear_all = stage_times(now.set_all, now.clear_all);
 	fd = mount_open_source(&now, e);
 	if (fd < 0)
 		return -1;
@@ -199,7 +205,11 @@ static int stage_take_bind(const struct plan *p, size_t i, struct sources *s, st
 	fd = open(name, O_PATH | O_CLOEXEC);
 	s->cloned[i] = m->idmap != IDMAP_NONE;
 	s->mounts[i] = fd < 0 || !s->cloned[i] ? fd_steal(&fd) : open_tree(fd, "", WHOLE_TREE);
-	return s->mounts[i] < 0 ? err_sys(e, "%s: take %s", m->field, m->source) : 0;
+	/* The copy of a mount namespace for another user namespace shares nothing, whatever was asked for. */
+	if (s->mounts[i] < 0 ||
+	    (s->cloned[i] && sys_set_attr(s->mounts[i], m->propagation_all, 0, 0, m->propagation) < 0))
+		return err_sys(e, "%s: take %s", m->field, m->source);
+	return 0;
 }
 
 static int stage_take_cgroup(size_t i, struct sources *s, struct error *e)

@@ -102,4 +102,23 @@ each_bind_is_itself() {
 	umount -R src
 }
 
+# What else the options say of a bind is so, too.
+a_bind_that_maps_ids_is_propagated_as_the_config_says() {
+	local row
+	_source rw
+	mount --make-shared src
+	for row in 'unbindable unbindable' 'rshared shared:' 'rslave master:' 'rprivate -' 'noatime noatime' 'strictatime rw,idmapped'; do
+		bundle 'sh("grep \" /m \" /proc/self/mountinfo | cut -d\" \" -f6,7")' "$_USERNS" \
+			"mount({destination: \"/m\", source: (\$T + \"/src\"), options: [\"bind\", \"idmap\", \"${row% *}\"]})"
+		mkdir "$B/rootfs/m"
+		run sbx run -b "$B" "$ID"
+		if [[ $err == *'idmapped mounts'* ]]; then
+			umount -R src
+			skip 'this kernel can not map the ids of a tmpfs'
+		fi
+		like "$out" "${row#* }" "$row"
+	done
+	umount -R src
+}
+
 run_tests
