@@ -13,6 +13,7 @@
 
 #include "base/date.h"
 #include "base/fd.h"
+#include "base/output.h"
 #include "base/str.h"
 
 static struct {
@@ -39,8 +40,10 @@ int log_open(const struct log_options *o, struct error *e)
 	if (!o->file)
 		return 0;
 	/* Not blocking: it may be a pipe that nobody reads, and a verb must not wait for its log. */
-	logger.fd = open(o->file, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0644);
-	if (logger.fd < 0 || fd_move_above(&logger.fd, 3) < 0)
+	logger.fd = output_open("--log", o->file, O_APPEND, e);
+	if (logger.fd < 0)
+		return -1;
+	if (fd_move_above(&logger.fd, 3) < 0)
 		return err_sys(e, "--log: open %s", o->file);
 	return 0;
 }

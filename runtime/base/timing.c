@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/fd.h"
+#include "base/output.h"
 
 enum { MARKS_MAX = 128 };
 
@@ -19,14 +20,19 @@ struct timing {
 };
 
 static struct timing *timing;
+static int timing_fd = -1;
 
-int timing_start(struct error *e)
+/* The file is opened first: what can't be written must not turn a verb that has succeeded into a failure. */
+int timing_start(const char *file, struct error *e)
 {
 	void *p = mmap(NULL, sizeof(*timing), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		       0);
 
 	if (p == MAP_FAILED)
 		return err_sys(e, "--timing: mmap");
+	timing_fd = output_open("--timing", file, O_TRUNC, e);
+	if (timing_fd < 0)
+		return -1;
 	timing = p;
 	return 0;
 }
@@ -49,21 +55,17 @@ static long timing_us(const struct timespec *from, const struct timespec *to)
 	return (to->tv_sec - from->tv_sec) * 1000000 + (to->tv_nsec - from->tv_nsec) / 1000;
 }
 
-int timing_write(const char *file, struct error *e)
+void timing_write(void)
 {
-	autoclose int fd = -1;
 	unsigned int i, n;
 
 	if (!timing)
-		return 0;
-	fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0644);
-	if (fd < 0)
-		return err_sys(e, "--timing: open %s", file);
+		return;
 	n = timing->n < MARKS_MAX ? timing->n : MARKS_MAX;
-	dprintf(fd, "#total_us step_us stage\n");
+	dprintf(timing_fd, "#total_us step_us stage\n");
 	for (i = 0; i < n; i++)
-		dprintf(fd, "%ld %ld %s\n", timing_us(&timing->marks[0].at, &timing->marks[i].at),
+		dprintf(timing_fd, "%ld %ld %s\n", timing_us(&timing->marks[0].at, &timing->marks[i].at),
 			timing_us(&timing->marks[i ? i - 1 : 0].at, &timing->marks[i].at),
 			timing->marks[i].stage);
-	return 0;
+	fd_close(&timing_fd);
 }

@@ -5,8 +5,8 @@
 
 #include "base/err.h"
 
-/* Marks are kept in memory shared with children, so init's are seen too. */
-int timing_start(struct error *e);
+/* Opens the file. Marks are kept in memory shared with children, so init's are seen too. */
+int timing_start(const char *file, struct error *e);
 void timing_mark(const char *stage);
 /* Writes one line a mark: microseconds since the first, since the one before, name. */
-int timing_write(const char *file, struct error *e);
+void timing_write(void);

@@ -242,7 +242,7 @@ static void main_log_failure(const struct cli *c, bool log_is_open, const struct
 	const struct log_options o = {.file = c->log, .json = c->log_format && str_eq(c->log_format, "json")};
 	struct error also;
 
-	if (!log_is_open && c->log && log_open(&o, &also) < 0)
+	if (!log_is_open && c->log && log_open(&o, &also) < 0 && !str_eq(also.text, why->text))
 		log_failure(&also);
 	log_failure(why);
 }
@@ -258,13 +258,13 @@ static int main_run(struct cli *c, const struct cli_command *command, struct err
 	if (command->enters && (main_protect(c, e) < 0 || identity_reset_settings(e) < 0))
 		return -1;
 	prctl(PR_SET_NAME, "sbxrun");
-	if (c->timing && timing_start(e) < 0)
+	if (c->timing && timing_start(c->timing, e) < 0)
 		return -1;
 	timing_mark("begin");
 	log_debug("%s: process %d, root %s", command->name, getpid(), c->root ? c->root : "none");
 	result = command->run(c, e);
-	if (result == 0 && c->timing)
-		return timing_write(c->timing, e);
+	if (result == 0)
+		timing_write();
 	return result;
 }
 

@@ -140,4 +140,81 @@ links_of_ones_own_lead_to_the_state() {
 	like "$err" 'too many levels'
 }
 
+# _writes OPTION FILE: the verb is told to write there. Never waits.
+_writes() {
+	run timeout 20 "$SBXRUN" --root "$T/state" "$1" "$2" state nobody
+	[ "$rc" != 124 ] || fail "$1 $2 waits"
+}
+
+# Where everybody may put something, with the kernel's own protection off or on.
+what_others_put_in_the_way_is_not_written_to() {
+	local option
+	mkdir -m 1777 shared
+	as_user 4243 sh -c 'ln -s ../canary shared/link; ln -s ../made shared/dangling; echo theirs >shared/file; mkfifo shared/fifo'
+	echo old >canary
+	exec 8<>shared/fifo
+	for option in --log --timing; do
+		for file in link dangling file fifo; do
+			_writes "$option" "shared/$file"
+			rc_is 1
+			holds canary old "$option $file"
+			holds shared/file theirs "$option $file"
+			[ ! -e made ] || escaped "$option made a file where another's link leads"
+			! read -rt 0 <&8 || escaped "$option wrote into another's pipe"
+			like "$err" "$option.*(somebody else|[Pp]ermission denied)"
+		done
+	done
+	exec 8>&-
+}
+
+disks_and_directories_are_not_written_to() {
+	local option
+	mkdir dir
+	mknod disk b 7 250 || skip 'no devices can be made here'
+	ln -s disk link
+	for option in --log --timing; do
+		for file in dir disk link; do
+			_writes "$option" "$file"
+			rc_is 1
+			like "$err" "$option.*is a (directory|block device)"
+		done
+	done
+}
+
+# As callers of runc have it.
+logs_may_be_pipes_terminals_and_links_of_ones_own() {
+	mkfifo fifo
+	_writes --log fifo
+	is "$err" 'sbxrun: --log: open fifo: no such device or address'
+	exec 8<>fifo
+	_writes --log fifo
+	read -rt 5 out <&8
+	exec 8>&-
+	like "$out" 'does not exist'
+	ln -s made link
+	_writes --log link
+	file_has made 'does not exist'
+	_writes --log made
+	is "$(grep -c 'does not exist' made)" 2
+	_writes --log /dev/null
+	like "$err" 'does not exist'
+	out=$("$SBXRUN" --root "$T/state" --log /dev/stderr state nobody 2>&1 | cat) || :
+	like "$out" 'level=error.*sbxrun: '
+	mkdir -m 1777 shared
+	_writes --log shared/own
+	_writes --log shared/own
+	is "$(grep -c 'does not exist' shared/own)" 2
+}
+
+# Or a create that has succeeded would look like one that has not.
+a_file_for_timings_that_can_not_be_written_is_found_out_first() {
+	bundle
+	run sbx --timing "$T/missing/file" create -b "$B" "$ID"
+	rc_is 1
+	nothing_is_left
+	echo 'something that was longer than the timings could ever be' >timings
+	sbx --timing timings create -b "$B" "$ID"
+	is "$(head -n 1 timings)" '#total_us step_us stage'
+}
+
 run_tests
