@@ -27,6 +27,7 @@
 #include "init/program.h"
 #include "init/stage.h"
 #include "init/steps.h"
+#include "init/streams.h"
 #include "oci/oci.h"
 #include "security/identity.h"
 #include "sys/msg.h"
@@ -69,6 +70,8 @@ static int init_join_cgroups(struct init *in, struct error *e)
 
 static int init_open_sources(struct init *in, struct error *e)
 {
+	if (in->console_fd < 0)
+		streams_close_modes();
 	return sources_open(in->plan, &in->sources, e);
 }
 

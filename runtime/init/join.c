@@ -16,6 +16,7 @@
 #include "init/init.h"
 #include "init/stage.h"
 #include "init/steps.h"
+#include "init/streams.h"
 #include "security/identity.h"
 #include "sys/proc.h"
 #include "sys/self.h"
@@ -66,6 +67,8 @@ static int join_cgroups(struct join *j, struct error *e)
 
 static int join_namespaces(struct join *j, struct error *e)
 {
+	if (j->init.console_fd < 0)
+		streams_close_modes();
 	if (j->namespaces && setns(j->init_pidfd, j->namespaces) < 0)
 		return err_sys(e, "join the container's namespaces");
 	if (j->root_dfd >= 0 && (fchdir(j->root_dfd) < 0 || chroot(".") < 0 || chdir("/") < 0))

@@ -7,12 +7,14 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "rootfs/devices.h"
+#include "sys/sys.h"
 
 /* What belongs to this container alone, or to nobody: a file, a named pipe or a terminal of the caller's
  * would still have its new owner when the container is gone. */
@@ -36,6 +38,51 @@ static int stream_renew(int fd, dev_t device, struct error *e)
 	if (own_fd < 0)
 		return err_wrap(e, "standard stream %d", fd);
 	return dup2(own_fd, fd) < 0 ? err_sys(e, "standard stream %d", fd) : 0;
+}
+
+/* A name in this mount namespace for what the descriptor is, as a tree that nothing can be changed through. */
+static int stream_find(int fd)
+{
+	char link[32], path[4096];
+	autoclose int tree_fd = -1;
+	struct stat st, found;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n < 0)
+		return -1;
+	path[n] = '\0';
+	tree_fd = open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
+	if (tree_fd < 0 || fstat(fd, &st) < 0 || fstat(tree_fd, &found) < 0 || st.st_dev != found.st_dev ||
+	    st.st_ino != found.st_ino ||
+	    sys_set_attr(tree_fd, false, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, 0,
+			 MS_PRIVATE) < 0)
+		return -1;
+	return fd_steal(&tree_fd);
+}
+
+static void stream_close_modes(int fd)
+{
+	autoclose int tree_fd = stream_find(fd), own_fd = -1;
+	int flags = fcntl(fd, F_GETFL);
+	char link[32];
+
+	if (tree_fd < 0 || flags < 0)
+		return;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", tree_fd);
+	own_fd = open(link, (flags & (O_ACCMODE | O_APPEND)) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (own_fd >= 0 && fcntl(own_fd, F_SETFL, flags) == 0)
+		dup2(own_fd, fd);
+}
+
+void streams_close_modes(void)
+{
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (isatty(fd))
+			stream_close_modes(fd);
 }
 
 int streams_settle(uint32_t uid, bool own_terminal, struct error *e)

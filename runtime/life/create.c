@@ -26,6 +26,7 @@
 #include "ns/spawn.h"
 #include "ns/userns.h"
 #include "rootfs/mount.h"
+#include "rootfs/nodes.h"
 #include "rootfs/stage.h"
 #include "security/identity.h"
 #include "sys/child.h"
@@ -374,6 +375,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	/* Files and helpers of others may keep us waiting: all of them before the id is claimed, and locked. */
 	if (create_open_console(p, o, in, e) < 0 || create_open_idmapped(p, &in->sources, e) < 0)
 		return -1;
+	in->sources.nodes_fd = nodes_new_for(p);
 	if (seccomp_program_build(&p->config->linux_.seccomp, a, &in->seccomp, &notes, e) < 0 ||
 	    (p->config->process.set && init_check_filter(in, e) < 0) ||
 	    life_settle_notes(p, &notes, o->strict, a, e) < 0)

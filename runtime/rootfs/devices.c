@@ -16,6 +16,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "rootfs/nodes.h"
 #include "rootfs/resolve.h"
 #include "sys/sys.h"
 
@@ -52,11 +53,6 @@ int devices_clone_null(struct error *e)
 		.field = "linux.maskedPaths", .type = S_IFCHR, .major = 1, .minor = 3};
 
 	return device_open_host(&null, "/dev/null", e);
-}
-
-int devices_make_null(int dfd)
-{
-	return mknodat(dfd, "null", S_IFCHR | 0666, makedev(1, 3));
 }
 
 static const char *device_standard_path(dev_t device)
@@ -130,18 +126,26 @@ static void device_host_path(const struct device_plan *d, char path[DEVICE_PATH_
 	snprintf(path, DEVICE_PATH_SIZE, "/dev/%.*s", (int)strcspn(name, "\n"), name);
 }
 
-/* A user namespace makes no nodes. */
-static int device_bind(const struct device_plan *d, int root_dfd, struct error *e)
+static int device_find_host(const struct device_plan *d, struct error *e)
 {
-	autoclose int tree_fd = -1;
 	char path[DEVICE_PATH_SIZE];
-	auto_in_root struct in_root target = IN_ROOT_NONE;
+	int fd;
 
 	device_host_path(d, path);
-	tree_fd = device_open_host(d, path, e);
+	fd = device_open_host(d, path, e);
 	/* A host that is itself a container may have it under that name alone. */
-	if (tree_fd < 0 && !str_eq(path, d->path))
-		tree_fd = device_open_host(d, d->path, e);
+	return fd < 0 && !str_eq(path, d->path) ? device_open_host(d, d->path, e) : fd;
+}
+
+/* A user namespace makes no nodes. The parent has made them, or they are the host's. */
+static int device_bind(const struct plan *p, size_t i, int root_dfd, int nodes_fd, struct error *e)
+{
+	const struct device_plan *d = &p->devices[i];
+	autoclose int tree_fd = nodes_fd < 0 ? -1 : nodes_clone_device(nodes_fd, i);
+	auto_in_root struct in_root target = IN_ROOT_NONE;
+
+	if (tree_fd < 0)
+		tree_fd = device_find_host(d, e);
 	if (tree_fd < 0 || resolve_make(root_dfd, d->path, false, &target, e) < 0)
 		return -1;
 	if (sys_attach(tree_fd, target.fd) < 0)
@@ -184,8 +188,9 @@ static int device_give(const struct device_plan *d, struct in_root dir, const ch
 	return 0;
 }
 
-static int device_make(const struct device_plan *d, int root_dfd, struct error *e)
+static int device_make(const struct plan *p, size_t i, int root_dfd, int nodes_fd, struct error *e)
 {
+	const struct device_plan *d = &p->devices[i];
 	auto_in_root struct in_root dir = IN_ROOT_NONE;
 	const char *name;
 
@@ -195,7 +200,7 @@ static int device_make(const struct device_plan *d, int root_dfd, struct error *
 		if (errno == EEXIST)
 			return device_check_existing(d, dir, name, e);
 		if (errno == EPERM && d->type != S_IFIFO)
-			return device_bind(d, root_dfd, e);
+			return device_bind(p, i, root_dfd, nodes_fd, e);
 		return err_sys(e, "%s: make %s", d->field, d->path);
 	}
 	return d->uid || d->gid ? device_give(d, dir, name, e) : 0;
@@ -236,17 +241,15 @@ static bool devices_come_from_host(const struct plan *p)
 	return false;
 }
 
-int devices_make(const struct plan *p, int root_dfd, struct error *e)
+int devices_make(const struct plan *p, int root_dfd, int nodes_fd, struct error *e)
 {
 	bool host_dev = devices_come_from_host(p);
 	size_t i;
 
 	for (i = 0; i < p->n_devices; i++) {
-		const struct device_plan *d = &p->devices[i];
-
-		if (host_dev && path_is_below(d->path, "/dev"))
+		if (host_dev && path_is_below(p->devices[i].path, "/dev"))
 			continue;
-		if (device_make(d, root_dfd, e) < 0)
+		if (device_make(p, i, root_dfd, nodes_fd, e) < 0)
 			return -1;
 	}
 	return host_dev ? 0 : device_links(root_dfd, e);

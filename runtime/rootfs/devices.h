@@ -8,15 +8,13 @@
 #include "plan/plan.h"
 
 /* Makes the plan's devices and the standard links. root_dfd is the container's root with its mounts
- * attached. Where nodes can't be made (user namespace), the host's are bound, checked to be what
- * their names say, and read-only: that closes their mode, owner and times, and nothing else. */
-int devices_make(const struct plan *p, int root_dfd, struct error *e);
+ * attached. Where nodes can't be made (user namespace), those that the parent made are bound (nodes_fd; -1: none). Where it could
+ * not, either, the host's are, checked to be what their names say, and read-only: that closes their mode, owner and times, and
+ * nothing else. */
+int devices_make(const struct plan *p, int root_dfd, int nodes_fd, struct error *e);
 
 /* A clone of the host's /dev/null, checked and read-only: to mask files with where no node can be made. */
 int devices_clone_null(struct error *e);
-
-/* Makes the node "null" in a directory of ours. -1 with errno. */
-int devices_make_null(int dfd);
 
 /* Whether every container has it: null and its like. */
 bool devices_is_standard(dev_t device);

@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "rootfs/attach.h"
 #include "rootfs/devices.h"
+#include "rootfs/nodes.h"
 #include "rootfs/resolve.h"
 #include "sys/sys.h"
 
@@ -51,30 +52,13 @@ static int mask_cover(bool peers, struct cover *c, struct in_root target, const 
 	return attach_tree(peers, clone_fd, target, e);
 }
 
-/* A part of a tmpfs of ours as a tree of its own, for nobody to change. */
-static int mask_clone(int tmpfs_fd, const char *name, int place_fd, uint64_t attrs)
+int mask_prepare(struct rootfs *r, struct error *e)
 {
-	const unsigned int flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC;
-	autoclose int fd = open_tree(tmpfs_fd, name, flags);
-
-	if (fd < 0 && errno == EINVAL && place_fd >= 0 && sys_attach(tmpfs_fd, place_fd) == 0)
-		fd = open_tree(tmpfs_fd, name, flags);
-	if (fd < 0 || sys_set_attr(fd, false, attrs, 0, MS_PRIVATE) < 0)
-		return -1;
-	return fd_steal(&fd);
-}
-
-int mask_prepare(struct rootfs *r, int place_fd, struct error *e)
-{
-	const uint64_t attrs = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
-	autoclose int tmpfs_fd = sys_mount_new("tmpfs", "mode", "755", 0);
-
-	if (tmpfs_fd < 0 || mkdirat(tmpfs_fd, "empty", 0755) < 0 ||
-	    (r->empty_dfd = mask_clone(tmpfs_fd, "empty", place_fd, attrs | MOUNT_ATTR_NODEV)) < 0)
+	r->empty_dfd = nodes_clone(r->nodes_fd, "empty", MOUNT_ATTR_NODEV);
+	if (r->empty_dfd < 0)
 		return err_sys(e, "linux.maskedPaths: make an empty directory");
-	if (devices_make_null(tmpfs_fd) == 0)
-		r->null_fd = mask_clone(tmpfs_fd, "null", place_fd, attrs);
-	else if (errno == EPERM)
+	r->null_fd = nodes_clone(r->nodes_fd, "null", 0);
+	if (r->null_fd < 0 && errno == ENOENT)
 		return (r->null_fd = devices_clone_null(e)) < 0 ? -1 : 0;
 	return r->null_fd < 0 ? err_sys(e, "linux.maskedPaths: make a null device") : 0;
 }

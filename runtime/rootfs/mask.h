@@ -5,12 +5,9 @@
 #include "oci/config.h"
 #include "rootfs/rootfs.h"
 
-/*
- * Makes what masks files and directories: a null and an empty directory of the container's own. Where
- * no node can be made (user namespace) the null is the host's. place_fd: a directory to mount on for
- * kernels before 6.15, which clone nothing that is attached nowhere; it stays mounted there.
- */
-int mask_prepare(struct rootfs *r, int place_fd, struct error *e);
+/* Takes what masks files and directories out of the container's nodes. Where no null could be made (an ordinary user's
+ * container, a host that is one itself) it is the host's. */
+int mask_prepare(struct rootfs *r, struct error *e);
 
 /* Paths below /proc and /sys are looked up on what was mounted there, not by the name of the place.
  *

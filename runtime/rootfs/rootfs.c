@@ -16,6 +16,7 @@
 #include "rootfs/mask.h"
 #include "rootfs/mount.h"
 #include "rootfs/move.h"
+#include "rootfs/nodes.h"
 #include "rootfs/resolve.h"
 #include "sys/sys.h"
 
@@ -204,6 +205,17 @@ static int rootfs_attach(const struct plan *p, const struct sources *s, struct e
 	return 0;
 }
 
+/* Below the root, where it goes away with the host's tree. */
+static int rootfs_take_nodes(const struct plan *p, struct sources *s, struct rootfs *r, struct error *e)
+{
+	r->nodes_fd = fd_steal(&s->nodes_fd);
+	if (r->nodes_fd < 0 && p->masked_paths.n && (r->nodes_fd = nodes_new()) < 0)
+		return err_sys(e, "linux.maskedPaths: make a tmpfs");
+	if (r->nodes_fd >= 0)
+		nodes_settle(r->nodes_fd, p->new_root ? s->root_at_fd : -1);
+	return p->masked_paths.n ? mask_prepare(r, e) : 0;
+}
+
 int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, struct error *e)
 {
 	*ret = ROOTFS_NONE;
@@ -211,16 +223,14 @@ int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, st
 	/* Nothing that follows may reach the host's mount tables, and its unmounts reach ours. */
 	if (p->new_root && mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) < 0)
 		return err_sys(e, "detach the mount namespace from the host's");
-	/* Below the root, where it goes away with the host's tree. */
-	if (p->masked_paths.n &&
-	    mask_prepare(ret, p->new_root ? s->root_at_fd : -1, e) < 0)
+	if (rootfs_take_nodes(p, s, ret, e) < 0)
 		return -1;
 	if (rootfs_attach(p, s, e) < 0)
 		return -1;
 	ret->dfd = fd_steal(&s->root_fd);
 	if (p->root_nodev && sys_set_attr(ret->dfd, true, MOUNT_ATTR_NODEV, 0, 0) < 0)
 		return err_sys(e, "root.path: mount it without devices");
-	if (rootfs_mount_all(p, s, ret, e) < 0 || devices_make(p, ret->dfd, e) < 0)
+	if (rootfs_mount_all(p, s, ret, e) < 0 || devices_make(p, ret->dfd, ret->nodes_fd, e) < 0)
 		return -1;
 	return 0;
 }
@@ -272,6 +282,7 @@ int rootfs_finish(const struct plan *p, struct rootfs *r, struct error *e)
 void rootfs_close(struct rootfs *r)
 {
 	fd_close(&r->dfd);
+	fd_close(&r->nodes_fd);
 	fd_close(&r->null_fd);
 	fd_close(&r->empty_dfd);
 	fd_close(&r->proc_dfd);

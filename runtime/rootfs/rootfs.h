@@ -13,6 +13,7 @@ struct rootfs {
 	int dfd;    /* the root, attached; O_PATH */
 	bool peers; /* mounts in it may be the host's peers (rootfs/attach.h) */
 	/* What masks files and directories, detached and read-only (rootfs/mask.h); -1: none needed. */
+	int nodes_fd; /* rootfs/nodes.h; -1: none is needed */
 	int null_fd;
 	int empty_dfd;
 	/* What was mounted on /proc, /sys and /dev/pts, and on a /dev that is to be read-only, or -1.
@@ -26,6 +27,7 @@ struct rootfs {
 
 #define ROOTFS_NONE                                                                                \
 	((struct rootfs){.dfd = -1,                                                                \
+			 .nodes_fd = -1,                                                           \
 			 .null_fd = -1,                                                            \
 			 .empty_dfd = -1,                                                          \
 			 .proc_dfd = -1,                                                           \

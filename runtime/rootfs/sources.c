@@ -16,6 +16,7 @@ struct sources sources_none(const struct plan *p, struct arena *a)
 		.root_fd = -1,
 		.root_at_fd = -1,
 		.pid_ns_fd = -1,
+		.nodes_fd = -1,
 		.peers = p->keep_host_propagation,
 		.mounts = arena_array(a, p->n_mounts + 1, int),
 		.cloned = arena_array(a, p->n_mounts + 1, bool),
@@ -146,6 +147,7 @@ void sources_close(const struct plan *p, struct sources *s)
 
 	fd_close(&s->root_fd);
 	fd_close(&s->root_at_fd);
+	fd_close(&s->nodes_fd);
 	for (i = 0; i < p->n_mounts; i++)
 		fd_close(&s->mounts[i]);
 	for (i = 0; i <= p->cgroup.dirs.n; i++)
