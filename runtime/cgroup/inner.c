@@ -16,12 +16,12 @@
 
 int cgroup_inner_make(int dfd)
 {
-	return mkdirat(dfd, CGROUP_INNER + 1, 0755) < 0 ? -1 : cgroup_inner_open(dfd);
+	return mkdirat(dfd, &CGROUP_INNER[1], 0755) < 0 ? -1 : cgroup_inner_open(dfd);
 }
 
 int cgroup_inner_open(int dfd)
 {
-	return openat(dfd, CGROUP_INNER + 1, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return openat(dfd, &CGROUP_INNER[1], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 void cgroup_inner_repeat(const struct cgroup_plan *p, size_t i, int dfd)

@@ -367,7 +367,7 @@ static void hierarchy_undo(struct making *m)
 	if (!m->made_len)
 		return;
 	if (dfd >= 0 && m->d->inner)
-		unlinkat(dfd, CGROUP_INNER + 1, AT_REMOVEDIR);
+		unlinkat(dfd, &CGROUP_INNER[1], AT_REMOVEDIR);
 	for (len = m->len; len >= m->made_len; len = prefix_up(m, len)) {
 		m->full[len] = '\0';
 		if (rmdir(m->full) < 0 && errno != ENOENT)

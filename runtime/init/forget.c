@@ -36,6 +36,7 @@ static const struct plan *forget_plan(const struct plan *p, struct arena *a)
 	config->process.args = forget_all_but(&process->args, 0, a);
 	kept->config = config;
 	kept->by_machine_root = p->by_machine_root;
+	kept->scheduler = p->scheduler; /* whether it is the parent's to set */
 	kept->caps = p->caps;
 	kept->rlimits = p->rlimits;
 	kept->rlimits.v = forget_copy(p->rlimits.v, p->rlimits.n, sizeof(*p->rlimits.v), a);

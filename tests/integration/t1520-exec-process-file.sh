@@ -41,7 +41,7 @@ what_an_engine_calls_works() {
 	box
 	_process 'echo >/dev/null; exec sleep 100' '.terminal = false'
 	sbx --log "$T/log" --log-format json exec --process process --detach --pid-file pid "$ID"
-	is "$(tr '\0' ' ' <"/proc/$(<pid)/cmdline")" 'sleep 100 '
+	wait_until 10 grep -qz '^sleep$' "/proc/$(<pid)/cmdline"
 	[ ! -s log ] || fail "the log is not empty: $(cat log)"
 }
 
