@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "filter/seccomp_eval.h"
 #include "init/listener.h"
 #include "init/program.h"
 #include "init/stage.h"
@@ -26,7 +27,7 @@
 #include "security/caps.h"
 #include "security/identity.h"
 #include "security/lsm.h"
-#include "security/seccomp_eval.h"
+#include "security/seccomp_install.h"
 #include "sys/proc.h"
 #include "sys/sys.h"
 
@@ -58,9 +59,9 @@ int init_hide(struct init *in, struct error *e)
 
 int init_write_oom_score(struct init *in, struct error *e)
 {
-	const struct opt_i32 *value = &in->plan->config->process.oom_score_adj;
+	const struct opt_i32 *value = &in->plan->program.oom_score_adj;
 
-	if (!in->plan->config->process.set || !value->set)
+	if (!value->set)
 		return 0;
 	return identity_set_oom_score_adj(in->proc_dfd, 0, value->v, e);
 }
@@ -99,7 +100,7 @@ int init_new_keyring(struct init *in, struct error *e)
 /* Rule R4: a directory that is found inside the root; a magic link could lead out of it. */
 static int init_try_cwd(struct init *in, bool last, struct error *e)
 {
-	const char *cwd = in->plan->config->process.cwd;
+	const char *cwd = in->plan->program.cwd;
 	autoclose int root_dfd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	autoclose int fd = resolve_open(root_dfd, cwd, O_PATH | O_DIRECTORY);
 	char now[4096];
@@ -127,29 +128,29 @@ static bool init_can_set_groups(const struct init *in)
 
 bool init_filter_needs_admin(const struct init *in)
 {
-	return in->seccomp.filter && !in->plan->config->process.no_new_privileges;
+	return in->plan->filter.filter && !in->plan->program.no_new_privs;
 }
 
 int init_take_identity(struct init *in, struct error *e)
 {
 	const struct plan *p = in->plan;
-	const struct oci_process *process = &p->config->process;
+	const struct program_plan *program = &p->program;
 
 	if (init_try_cwd(in, false, e) < 0 || console_use(&in->console, e) < 0)
 		return -1;
-	if (streams_settle(process->user.uid, in->console.in_use, e) < 0 ||
+	if (streams_settle(program->uid, in->console.in_use, e) < 0 ||
 	    caps_reset_securebits(e) < 0 || caps_drop_bounding(&p->caps, e) < 0 ||
-	    identity_set_groups(&process->user.additional_gids, init_can_set_groups(in), e) < 0 ||
-	    identity_set_ids(process->user.uid, process->user.gid, e) < 0)
+	    identity_set_groups(&program->gids, init_can_set_groups(in), e) < 0 ||
+	    identity_set_ids(program->uid, program->gid, e) < 0)
 		return -1;
 	if ((init_filter_needs_admin(in) ? caps_set_for_setup(&p->caps, CAPS_BIT(CAP_SYS_ADMIN), e) :
 				  caps_apply_final(&p->caps, e)) < 0)
 		return -1;
 	if (!in->cwd_is_set && init_try_cwd(in, true, e) < 0)
 		return -1;
-	if (process->no_new_privileges && identity_set_no_new_privs(e) < 0)
+	if (program->no_new_privs && identity_set_no_new_privs(e) < 0)
 		return -1;
-	identity_set_umask(&process->user.umask);
+	identity_set_umask(&program->umask);
 	/* The change of ids has set both back. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
 		return err_sys(e, "prctl");
@@ -160,10 +161,10 @@ int init_take_identity(struct init *in, struct error *e)
  * clean up after a failed create, but not after a failed start. */
 int init_find_program(struct init *in, struct error *e)
 {
-	const struct oci_process *process = &in->plan->config->process;
+	const struct program_plan *program = &in->plan->program;
 
-	in->env = program_env(process, in->arena);
-	if (program_find(process->args.v[0], &in->env, in->arena, &in->program, e) < 0)
+	in->env = program_env(program, in->arena);
+	if (program_find(program->args.v[0], &in->env, in->arena, &in->program, e) < 0)
 		return -1;
 	log_debug("program: %s", in->program);
 	return 0;
@@ -208,7 +209,7 @@ int init_clear_inheritance(struct init *in, int one_fd, int other_fd, struct err
 
 int init_check_filter(const struct init *in, struct error *e)
 {
-	if (in->seccomp.filter && bpf_forbids_always(in->seccomp.filter, in->seccomp.len, SYS_execve))
+	if (in->plan->filter.filter && bpf_forbids_always(in->plan->filter.filter, in->plan->filter.len, SYS_execve))
 		return err_set(e, ERR_CONFIG,
 			       "linux.seccomp: the filter forbids execve, which starts the program: allow it");
 	return 0;
@@ -252,7 +253,7 @@ static const struct last_call {
 
 const char *init_filter_obstacle(const struct init *in)
 {
-	const struct oci_process *process = &in->plan->config->process;
+	const struct program_plan *program = &in->plan->program;
 	const bool now[WHENS] = {
 		[ALWAYS] = true,
 		[WAITS] = in->listen_fd >= 0,
@@ -260,8 +261,8 @@ const char *init_filter_obstacle(const struct init *in)
 		[RIGHTS] = init_filter_needs_admin(in),
 		[LIMITS] = in->plan->rlimits.n > 0,
 		[SOCKETS] = in->listen_fds > 0,
-		[PARENT] = in->seccomp.notify || init_is_given_scheduler(in),
-		[TERMINAL] = process->terminal,
+		[PARENT] = in->plan->filter.notify || init_is_given_scheduler(in),
+		[TERMINAL] = program->terminal,
 	};
 	const struct last_call *c;
 
@@ -270,8 +271,8 @@ const char *init_filter_obstacle(const struct init *in)
 
 		if (!now[c->when])
 			continue;
-		if (args[0] || args[1] ? !bpf_allows(in->seccomp.filter, in->seccomp.len, c->number, args) :
-					 !bpf_allows_always(in->seccomp.filter, in->seccomp.len, c->number))
+		if (args[0] || args[1] ? !bpf_allows(in->plan->filter.filter, in->plan->filter.len, c->number, args) :
+					 !bpf_allows_always(in->plan->filter.filter, in->plan->filter.len, c->number))
 			return c->name;
 	}
 	return NULL;
@@ -282,7 +283,7 @@ const char *init_filter_obstacle(const struct init *in)
 static bool init_must_have_filter(const struct init *in)
 {
 	return in->born_later &&
-	       (in->pid_ns.traced || (in->seccomp.notify && !in->plan->by_machine_root));
+	       (in->pid_ns.traced || (in->plan->filter.notify && !in->plan->by_machine_root));
 }
 
 /*
@@ -295,20 +296,20 @@ int init_load_filter_early(struct init *in, struct error *e)
 	autoclose int listener_fd = -1;
 	const char *call;
 
-	if (!in->plan->config->process.set || !in->seccomp.filter ||
-	    (in->seccomp.notify && !in->born_later))
+	if (!in->plan->program.set || !in->plan->filter.filter ||
+	    (in->plan->filter.notify && !in->born_later))
 		return 0;
 	call = init_filter_obstacle(in);
 	if (call && init_must_have_filter(in))
 		return init_refuse_late_filter(call, e);
 	if (call)
 		return 0;
-	if (seccomp_program_load(&in->seccomp, &listener_fd, e) < 0)
+	if (seccomp_install(&in->plan->filter, &listener_fd, e) < 0)
 		return -1;
 	in->filter_is_loaded = true;
 	if (init_filter_needs_admin(in) && caps_give_up(&in->plan->caps, e) < 0)
 		return -1;
-	return in->seccomp.notify ? listener_send(in->stage_fd, &listener_fd, e) : 0;
+	return in->plan->filter.notify ? listener_send(in->stage_fd, &listener_fd, e) : 0;
 }
 
 int init_refuse_late_filter(const char *call, struct error *e)
@@ -323,7 +324,7 @@ int init_refuse_late_filter(const char *call, struct error *e)
 /* The end: after the filter nothing but execve and, if that fails, the report. */
 static int init_execute(struct init *in, int report_fd, struct error *e)
 {
-	bool listens = in->seccomp.notify && !in->filter_is_loaded;
+	bool listens = in->plan->filter.notify && !in->filter_is_loaded;
 	struct listener_page *page = NULL;
 	int listener_fd = -1;
 
@@ -338,12 +339,12 @@ static int init_execute(struct init *in, int report_fd, struct error *e)
 	 * ask about prctl, too. */
 	if (page && !in->plan->by_machine_root && prctl(PR_SET_DUMPABLE, 1) < 0)
 		return err_sys(e, "prctl");
-	if (!in->filter_is_loaded && seccomp_program_load(&in->seccomp, &listener_fd, e) < 0)
+	if (!in->filter_is_loaded && seccomp_install(&in->plan->filter, &listener_fd, e) < 0)
 		return -1;
 	if (page)
 		listener_hand_over(page, listener_fd,
-				   bpf_allows_always(in->seccomp.filter, in->seccomp.len, SYS_futex));
-	execve(in->program, in->plan->config->process.args.v, in->env.v);
+				   bpf_allows_always(in->plan->filter.filter, in->plan->filter.len, SYS_futex));
+	execve(in->program, in->plan->program.args.v, in->env.v);
 	return program_exec_failed(in->program, errno, e);
 }
 

@@ -28,7 +28,6 @@
 #include "init/stage.h"
 #include "init/steps.h"
 #include "init/streams.h"
-#include "oci/oci.h"
 #include "security/identity.h"
 #include "sys/msg.h"
 #include "sys/proc.h"
@@ -77,15 +76,13 @@ static int init_open_sources(struct init *in, struct error *e)
 
 bool init_is_given_oom_score(const struct plan *p)
 {
-	return p->config->process.set && p->config->process.oom_score_adj.set && p->by_machine_root &&
+	return p->program.oom_score_adj.set && p->by_machine_root &&
 	       (p->owns_userns || plan_join(p, OCI_NS_USER));
 }
 
 static int init_set_oom_score(struct init *in, struct error *e)
 {
-	const struct oci_process *process = &in->plan->config->process;
-
-	if (!process->set || !process->oom_score_adj.set || init_is_given_oom_score(in->plan))
+	if (!in->plan->program.oom_score_adj.set || init_is_given_oom_score(in->plan))
 		return 0;
 	in->proc_dfd = proc_open(e);
 	return in->proc_dfd < 0 ? -1 : init_write_oom_score(in, e);
@@ -93,11 +90,11 @@ static int init_set_oom_score(struct init *in, struct error *e)
 
 static int init_set_names(struct init *in, struct error *e)
 {
-	const struct oci_config *c = in->plan->config;
+	const struct plan *p = in->plan;
 
-	if (c->hostname && sethostname(c->hostname, strlen(c->hostname)) < 0)
+	if (p->hostname && sethostname(p->hostname, strlen(p->hostname)) < 0)
 		return err_sys(e, "hostname");
-	if (c->domainname && setdomainname(c->domainname, strlen(c->domainname)) < 0)
+	if (p->domainname && setdomainname(p->domainname, strlen(p->domainname)) < 0)
 		return err_sys(e, "domainname");
 	return 0;
 }
@@ -119,7 +116,7 @@ static int init_raise_loopback(struct init *in, struct error *e)
 
 static int init_build_root(struct init *in, struct error *e)
 {
-	const struct oci_process *process = &in->plan->config->process;
+	const struct program_plan *program = &in->plan->program;
 	auto_in_root struct in_root cwd = IN_ROOT_NONE;
 
 	in->sources.pid_ns_fd = in->pid_ns.fd;
@@ -128,7 +125,7 @@ static int init_build_root(struct init *in, struct error *e)
 		return -1;
 	sources_close(in->plan, &in->sources);
 	/* Engines count on a working directory that the image lacks being made. */
-	if (process->set && resolve_make(in->root.dfd, path_clean(in->arena, process->cwd), true, &cwd,
+	if (program->set && resolve_make(in->root.dfd, path_clean(in->arena, program->cwd), true, &cwd,
 					 e) < 0)
 		return err_wrap(e, "process.cwd");
 	return 0;
@@ -136,14 +133,14 @@ static int init_build_root(struct init *in, struct error *e)
 
 static int init_open_console(struct init *in, struct error *e)
 {
-	const struct oci_process *process = &in->plan->config->process;
+	const struct program_plan *program = &in->plan->program;
 	bool mounted = in->root.pts_dfd >= 0;
 
 	if (in->console_fd < 0)
 		return 0;
 	/* On the mount rather than by its name, which somebody could have exchanged. */
 	if (console_open(mounted ? in->root.pts_dfd : in->root.dfd, mounted ? "ptmx" : CONSOLE_PTMX,
-			 &process->console_size, in->terminal_is_relayed, in->console_fd, &in->console,
+			 &program->console_size, in->terminal_is_relayed, in->console_fd, &in->console,
 			 e) < 0)
 		return -1;
 	fd_close(&in->console_fd);
@@ -166,7 +163,7 @@ static const char *init_state(const struct init *in, enum status status)
 
 static int init_run_container_hooks(struct init *in, struct error *e)
 {
-	const struct oci_hook_list *hooks = &in->plan->config->hooks.create_container;
+	const struct oci_hook_list *hooks = &in->plan->hooks.create_container;
 
 	/* Programs of the host, with the host's tree: nobody inside may get hold of them. */
 	if (hooks->n && in->pid_ns.entered && in->pid_ns.traced)
@@ -187,18 +184,11 @@ static int init_enter_root(struct init *in, struct error *e)
 
 static int init_write_sysctls(struct init *in, struct error *e)
 {
-	const struct pairs *sysctl = &in->plan->config->linux_.sysctl;
-	size_t i;
+	const struct sysctl_plan *s = in->plan->sysctls.v, *end = s + in->plan->sysctls.n;
 
-	for (i = 0; i < sysctl->n; i++) {
-		char path[512], *rest = path + 4;
-
-		memcpy(path, "sys/", 4);
-		if (!oci_sysctl_path(sysctl->v[i].key, rest, sizeof(path) - 4))
-			return err_set(e, ERR_CONFIG, "linux.sysctl: bad key \"%s\"", sysctl->v[i].key);
-		if (proc_write(in->proc_dfd, path, sysctl->v[i].value) < 0)
-			return err_sys(e, "linux.sysctl: write %s", sysctl->v[i].key);
-	}
+	for (; s < end; s++)
+		if (proc_write(in->proc_dfd, s->path, s->value) < 0)
+			return err_sys(e, "linux.sysctl: write %s", s->key);
 	return 0;
 }
 
@@ -206,9 +196,7 @@ static int init_write_sysctls(struct init *in, struct error *e)
  * the masks, which cover parts of it, and while we may still mount. */
 static int init_write_proc(struct init *in, struct error *e)
 {
-	const struct oci_config *c = in->plan->config;
-
-	if (!c->linux_.sysctl.n && !in->plan->lsm.apparmor_profile && !in->plan->lsm.selinux_label)
+	if (!in->plan->sysctls.n && !in->plan->lsm.apparmor_profile && !in->plan->lsm.selinux_label)
 		return 0;
 	if (in->proc_dfd < 0)
 		in->proc_dfd = proc_open(e);
@@ -235,7 +223,7 @@ static int init_enter_pid_ns(struct init *in, struct error *e)
 /* Hooks of start come before the filter, which only the program gets; unless others may see init before. */
 static bool init_has_start_hooks(const struct init *in)
 {
-	return in->plan->config->hooks.start_container.n > 0;
+	return in->plan->hooks.start_container.n > 0;
 }
 
 /* What execve() says of the image itself, and will still say at start. */
@@ -262,14 +250,14 @@ static int init_check_program(const struct init *in, struct error *e)
 
 	if (init_has_start_hooks(in) || in->born_later || format_is_plain(in->program))
 		return 0;
-	why = format_try(in->program, in->plan->config->process.args.v, in->env.v);
+	why = format_try(in->program, in->plan->program.args.v, in->env.v);
 	log_debug("init: tried to execute %s: %s", in->program, why < 0 ? "could not be tried" : err_text(why));
 	return why > 0 && init_is_fault_of_image(in, why) ? program_exec_failed(in->program, why, e) : 0;
 }
 
 static int init_confine(struct init *in, struct error *e)
 {
-	if (!in->plan->config->process.set)
+	if (!in->plan->program.set)
 		return 0;
 	if (init_take_identity(in, e) < 0 || init_find_program(in, e) < 0)
 		return -1;
@@ -452,7 +440,7 @@ static void init_run_steps(struct init *in)
 
 static int init_run_start_hooks(struct init *in, struct error *e)
 {
-	const struct oci_hook_list *hooks = &in->plan->config->hooks.start_container;
+	const struct oci_hook_list *hooks = &in->plan->hooks.start_container;
 	/* CAP_SYS_ADMIN may still be here, for the filter. */
 	const struct hook_setting setting = {
 		.env = &in->env,

@@ -16,7 +16,6 @@
 #include "rootfs/resolve.h"
 #include "rootfs/rootfs.h"
 #include "rootfs/sources.h"
-#include "security/seccomp.h"
 #include "state/record.h"
 #include "state/store.h"
 
@@ -29,7 +28,6 @@ struct init {
 	struct arena *arena;
 	struct sources sources;
 	struct cgroup_handle cgroup;
-	struct seccomp_program seccomp;
 	struct pid_ns pid_ns;	/* that of others, which the program will be in */
 	struct store *store;	/* the parent's; closed at once */
 	bool make_cgroup_ns;	/* after joining */

@@ -43,7 +43,7 @@ static int join_write_proc(struct join *j, struct error *e)
 {
 	const struct plan *p = j->init.plan;
 
-	if (!p->config->process.oom_score_adj.set && !p->lsm.apparmor_profile && !p->lsm.selinux_label)
+	if (!p->program.oom_score_adj.set && !p->lsm.apparmor_profile && !p->lsm.selinux_label)
 		return 0;
 	j->init.proc_dfd = proc_open(e);
 	if (j->init.proc_dfd < 0)
@@ -88,7 +88,7 @@ static int join_open_console(struct join *j, struct error *e)
 	root_dfd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root_dfd < 0)
 		return err_sys(e, "open the container's root");
-	if (console_open(root_dfd, CONSOLE_PTMX, &in->plan->config->process.console_size,
+	if (console_open(root_dfd, CONSOLE_PTMX, &in->plan->program.console_size,
 			 in->terminal_is_relayed, in->console_fd, &in->console, e) < 0)
 		return -1;
 	fd_close(&in->console_fd);
@@ -156,7 +156,7 @@ void join_main(void *context)
 	if (init_is_given_scheduler(in) && stage_await(in->stage_fd, STAGE_BORN, &e) < 0)
 		goto fail;
 	/* Nothing runs under a listener that nobody serves. */
-	if (in->seccomp.notify && in->filter_is_loaded && stage_await(in->stage_fd, STAGE_START, &e) < 0)
+	if (in->plan->filter.notify && in->filter_is_loaded && stage_await(in->stage_fd, STAGE_START, &e) < 0)
 		goto fail;
 	init_execute_or_die(in, in->stage_fd);
 fail:

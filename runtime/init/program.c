@@ -156,7 +156,7 @@ static bool *program_env_choose(const struct strings *env, struct arena *a)
 	return chosen;
 }
 
-struct strings program_env(const struct oci_process *p, struct arena *a)
+struct strings program_env(const struct program_plan *p, struct arena *a)
 {
 	/* With room for what program_env_add_sockets() adds. */
 	struct strings env = {.v = arena_array(a, p->env.n + 4, char *)};
@@ -167,7 +167,7 @@ struct strings program_env(const struct oci_process *p, struct arena *a)
 		if (chosen[i])
 			env.v[env.n++] = p->env.v[i];
 	if (!program_env_get(&env, "HOME"))
-		env.v[env.n++] = arena_printf(a, "HOME=%s", program_home(p->user.uid, a));
+		env.v[env.n++] = arena_printf(a, "HOME=%s", program_home(p->uid, a));
 	return env;
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "oci/config.h"
+#include "plan/program.h"
 
 /* The path to execute for args[0]: as it is if it has a slash, else by PATH of env. The error texts
  * are those that engines turn into exit codes 126 and 127. Trust: the tree is the container's. */
@@ -11,7 +11,7 @@ int program_find(const char *name, const struct strings *env, struct arena *a, c
 		 struct error *e);
 
 /* The config's environment; HOME is added from the container's /etc/passwd when it is missing. */
-struct strings program_env(const struct oci_process *p, struct arena *a);
+struct strings program_env(const struct program_plan *p, struct arena *a);
 
 /* Adds what socket activation says of that many descriptors, to the process that executes. */
 void program_env_add_sockets(struct strings *env, unsigned int listen_fds, struct arena *a);

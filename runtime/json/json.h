@@ -42,6 +42,9 @@ enum json_type {
 	JSON_MAP,	/* LIST(struct …): an object of objects; the key goes to the row's key field */
 };
 
+/* A larger document is refused. */
+enum { JSON_BYTES_MAX = 16 << 20 };
+
 enum json_flag {
 	JSON_REQUIRED = 1,  /* absent is an error */
 	JSON_SETS = 2,	    /* the object's struct begins with `bool set` */

@@ -13,7 +13,7 @@
 #include "json/scan.h"
 
 const struct json_limits json_default_limits = {
-	.bytes = 16 << 20,
+	.bytes = JSON_BYTES_MAX,
 	.depth = JSON_MAX_DEPTH,
 	.elements = 65536,
 	.string = 1 << 20,

@@ -19,6 +19,7 @@
 #include "init/hooks.h"
 #include "init/init.h"
 #include "init/stage.h"
+#include "life/bundle.h"
 #include "life/life.h"
 #include "life/notify.h"
 #include "ns/members.h"
@@ -36,10 +37,23 @@
 #include "sys/sys.h"
 #include "sys/unix.h"
 
-static int create_record(const struct plan *p, const struct create_options *o, struct arena *a,
-			 struct record *ret, struct error *e)
+/* What one create has in its hands. */
+struct making {
+	const struct create_options *o;
+	struct arena *a;
+	struct bundle bundle;
+	struct plan plan;
+	struct joins joins;
+	struct init init;
+	struct netdevs netdevs;
+	struct created made;
+};
+
+static int create_record(const struct making *m, struct record *ret, struct error *e)
 {
-	const struct oci_config *c = p->config;
+	const struct oci_config *c = m->bundle.config;
+	const struct plan *p = &m->plan;
+	struct arena *a = m->a;
 	char *boot_id = arena_alloc(a, 37, 1);
 	struct cgroup_dirs dirs = {0};
 
@@ -49,7 +63,7 @@ static int create_record(const struct plan *p, const struct create_options *o, s
 	if (p->rdt.group.ours && rdt_class_exists(&p->rdt.group))
 		return err_set(e, ERR_EXISTS, "linux.intelRdt: %s exists", p->rdt.group.class);
 	if (!p->cgroup.skipped_reason)
-		dirs = cgroup_dirs_settle(&p->cgroup, life_state_dir(o->root, o->id, a), a);
+		dirs = cgroup_dirs_settle(&p->cgroup, life_state_dir(m->o->root, m->o->id, a), a);
 	*ret = (struct record){
 		.version = RECORD_VERSION,
 		.id = arena_strdup(a, p->id),
@@ -59,8 +73,8 @@ static int create_record(const struct plan *p, const struct create_options *o, s
 		.created = record_now(a),
 		.boot_id = boot_id,
 		.owner = geteuid(),
-		.has_process = c->process.set,
-		.notify = o->notify && c->process.set,
+		.has_process = p->program.set,
+		.notify = m->o->notify && p->program.set,
 		.own_pid_ns = plan_has_new(p, CLONE_NEWPID),
 		.own_mount_ns = p->new_root,
 		.own_user_ns = p->owns_userns,
@@ -128,31 +142,32 @@ static void create_find_ns_ids(struct record *r, pid_t pid)
 		members_ids(pid, &r->mnt_id, r->own_user_ns ? &r->user_id : &user_id);
 }
 
-static int create_run_hooks(const struct plan *p, struct created *c, struct arena *a,
-			    struct error *e)
+static int create_run_hooks(struct making *m, struct error *e)
 {
-	const struct oci_hooks *h = &p->config->hooks;
+	const struct oci_hooks *h = &m->plan.hooks;
+	struct created *c = &m->made;
 	const struct hook_setting setting = {.dir = c->record.bundle};
 	const char *state;
 
 	if (!h->prestart.n && !h->create_runtime.n)
 		return 0;
 	/* A hook may ask for the state, and must find the pid there. */
-	if (create_remember_init(c, a, e) < 0)
+	if (create_remember_init(c, m->a, e) < 0)
 		return -1;
 	/* "created" is the specification's word for what comes after the namespaces are made, though
 	 * `state` says "creating" until create has succeeded. */
-	state = record_state_text(&c->record, STATUS_CREATED, c->pid, a);
+	state = record_state_text(&c->record, STATUS_CREATED, c->pid, m->a);
 	if (hooks_run(&h->prestart, "prestart", state, &setting, e) < 0)
 		return -1;
 	return hooks_run(&h->create_runtime, "createRuntime", state, &setting, e);
 }
 
 /* Who gets the terminal's other end: the caller's socket, or the foreground run that we serve. */
-static int create_open_console(const struct plan *p, const struct create_options *o,
-			       struct init *in, struct error *e)
+static int create_open_console(struct making *m, struct error *e)
 {
-	bool terminal = p->config->process.set && p->config->process.terminal;
+	const struct create_options *o = m->o;
+	struct init *in = &m->init;
+	bool terminal = m->plan.program.terminal;
 
 	if (!terminal && o->console_socket)
 		return err_set(e, ERR_USAGE, "--console-socket: the config has no process.terminal");
@@ -172,11 +187,11 @@ static int create_open_console(const struct plan *p, const struct create_options
 }
 
 /* Init goes on as another process, born into a pid namespace that it was not in. */
-static int create_await_birth(int sock, const struct init *in, struct created *c, struct arena *a,
-			      struct error *e)
+static int create_await_birth(struct making *m, int sock, struct error *e)
 {
-	const bool listens = in->seccomp.notify;
+	const bool listens = m->plan.filter.notify;
 	autoclose int listener_fd = -1, pidfd = -1;
+	struct created *c = &m->made;
 	pid_t pid;
 
 	if (msg_wait(sock, e) < 0 ||
@@ -191,9 +206,9 @@ static int create_await_birth(int sock, const struct init *in, struct created *c
 	c->pid = pid;
 	c->pidfd = fd_steal(&pidfd);
 	c->record.pid = pid;
-	if (listens && life_serve_listener(listener_fd, pid, &c->record, a, e) < 0)
+	if (listens && life_serve_listener(listener_fd, pid, &c->record, m->a, e) < 0)
 		return -1;
-	if (init_is_given_scheduler(in) && identity_set_scheduler(pid, &in->plan->scheduler, e) < 0)
+	if (init_is_given_scheduler(&m->init) && identity_set_scheduler(pid, &m->plan.scheduler, e) < 0)
 		return -1;
 	return stage_say(sock, STAGE_BORN, e);
 }
@@ -215,33 +230,19 @@ static int create_set_oom_score(const struct plan *p, pid_t pid, struct error *e
 	proc_dfd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (proc_dfd < 0)
 		return err_sys(e, "open /proc");
-	return identity_set_oom_score_adj(proc_dfd, pid, p->config->process.oom_score_adj.v, e);
+	return identity_set_oom_score_adj(proc_dfd, pid, p->program.oom_score_adj.v, e);
 }
 
-/* The parent's side of the stages. */
-static int create_attend(const struct plan *p, const struct create_options *o, struct init *in,
-			 int sock, struct created *c, struct netdevs *netdevs, struct arena *a,
-			 struct error *e)
+/* The record says that the container is there, and then init is told. */
+static int create_commit(struct making *m, int sock, struct error *e)
 {
-	if (create_set_oom_score(p, c->pid, e) < 0)
-		return -1;
-	if (in->parent_acts) {
-		/* Interfaces first: hooks may want to set them up further. */
-		if (msg_wait(sock, e) < 0 || stage_await(sock, STAGE_MOUNTED, e) < 0 ||
-		    netdevs_move(p, c->pid, a, netdevs, e) < 0 || create_run_hooks(p, c, a, e) < 0 ||
-		    stage_say(sock, STAGE_HOOKS_RUN, e) < 0)
-			return -1;
-	}
-	if (in->born_later && (create_await_birth(sock, in, c, a, e) < 0 ||
-			       create_wait_briefly(sock, e) < 0))
-		return -1;
-	if (msg_wait(sock, e) < 0 || stage_await(sock, STAGE_READY, e) < 0)
-		return -1;
-	timing_mark("ready");
+	const struct create_options *o = m->o;
+	struct created *c = &m->made;
+
 	create_find_ns_ids(&c->record, c->pid);
 	c->record.committed = true;
 	c->record.rdt.made = false; /* a shared class outlives its maker */
-	if (create_remember_init(c, a, e) < 0)
+	if (create_remember_init(c, m->a, e) < 0)
 		return -1;
 	if (o->pidfd_socket && life_send_pidfd(o->pidfd_socket, c->pidfd, e) < 0)
 		return -1;
@@ -254,7 +255,31 @@ static int create_attend(const struct plan *p, const struct create_options *o, s
 	if (create_wait_briefly(sock, e) < 0 || stage_await(sock, STAGE_COMMITTED, e) < 0)
 		return err_wrap(e, "init failed after it was ready");
 	/* Last: it must not name a process that is gone. */
-	return o->pid_file ? life_write_pid_file(o->pid_file, c->pid, a, e) : 0;
+	return o->pid_file ? life_write_pid_file(o->pid_file, c->pid, m->a, e) : 0;
+}
+
+/* The parent's side of the stages. */
+static int create_attend(struct making *m, int sock, struct error *e)
+{
+	const struct plan *p = &m->plan;
+	struct created *c = &m->made;
+
+	if (create_set_oom_score(p, c->pid, e) < 0)
+		return -1;
+	if (m->init.parent_acts) {
+		/* Interfaces first: hooks may want to set them up further. */
+		if (msg_wait(sock, e) < 0 || stage_await(sock, STAGE_MOUNTED, e) < 0 ||
+		    netdevs_move(p, c->pid, m->a, &m->netdevs, e) < 0 || create_run_hooks(m, e) < 0 ||
+		    stage_say(sock, STAGE_HOOKS_RUN, e) < 0)
+			return -1;
+	}
+	if (m->init.born_later &&
+	    (create_await_birth(m, sock, e) < 0 || create_wait_briefly(sock, e) < 0))
+		return -1;
+	if (msg_wait(sock, e) < 0 || stage_await(sock, STAGE_READY, e) < 0)
+		return -1;
+	timing_mark("ready");
+	return create_commit(m, sock, e);
 }
 
 /* Nothing that was made so far stays. What hangs in the kernel, at a file system that doesn't answer for
@@ -279,33 +304,54 @@ static int create_stage(void *context, struct error *e)
 	return stage_set(in->plan, &in->sources, in->arena, e);
 }
 
-static int create_spawn(const struct plan *p, const struct create_options *o, struct init *in,
-			struct joins *joins, struct created *c, struct arena *a, struct error *e)
+static int create_cgroups(struct making *m, struct error *e)
 {
-	struct spawn spawn = {.plan = p, .joins = joins, .main = init_main, .context = in,
-			      .unified_dfd = -1, .pid_ns = &in->pid_ns};
-	struct cgroup_dirs dirs = life_cgroups(&c->record);
-	struct netdevs netdevs = NETDEVS_NONE;
-	int socks[2], result;
+	struct record *r = &m->made.record;
+	struct cgroup_dirs dirs = life_cgroups(r);
+	struct init *in = &m->init;
 
-	if (stage_is_wanted(p))
-		spawn.before = create_stage;
-
-	if (dirs.n && cgroup_make(&p->cgroup, &dirs, &in->cgroup, e) < 0) {
+	if (dirs.n && cgroup_make(&m->plan.cgroup, &dirs, &in->cgroup, e) < 0) {
 		/* It has removed what it made; what is there now is somebody else's. */
-		c->record.cgroups.n = 0;
+		r->cgroups.n = 0;
 		return -1;
 	}
-	if (rdt_make(&p->rdt, &in->cgroup, e) < 0) {
-		c->record.rdt.set = false; /* the same */
+	if (rdt_make(&m->plan.rdt, &in->cgroup, e) < 0) {
+		r->rdt.set = false; /* the same */
 		return -1;
 	}
-	if (in->cgroup.warning[0] && o->strict)
+	if (in->cgroup.warning[0] && m->o->strict)
 		return err_set(e, ERR_HOST, "--strict: %s", in->cgroup.warning);
 	if (in->cgroup.warning[0])
 		log_warn("%s", in->cgroup.warning);
 	timing_mark("cgroups made");
-	spawn.unified_dfd = in->cgroup.unified_dfd;
+	return 0;
+}
+
+/* What is init's alone once it is there; and what is left of it when it never was. */
+static void create_close_inits(struct making *m)
+{
+	struct init *in = &m->init;
+
+	joins_close(&m->joins);
+	fd_close(&in->stage_fd);
+	fd_close(&in->listen_fd);
+	cgroup_handle_close(&in->cgroup);
+	sources_close(&m->plan, &in->sources);
+	if (in->console_fd != m->o->console_fd)
+		fd_close(&in->console_fd);
+}
+
+static int create_spawn(struct making *m, struct error *e)
+{
+	const struct plan *p = &m->plan;
+	struct created *c = &m->made;
+	struct init *in = &m->init;
+	struct spawn spawn = {.plan = p, .joins = &m->joins, .main = init_main, .context = in,
+			      .unified_dfd = in->cgroup.unified_dfd, .pid_ns = &in->pid_ns};
+	int socks[2], result;
+
+	if (stage_is_wanted(p))
+		spawn.before = create_stage;
 	if (create_needs_ns_ids(&c->record)) {
 		spawn.ret_mnt_id = &c->record.mnt_id;
 		spawn.ret_user_id = &c->record.user_id;
@@ -317,89 +363,100 @@ static int create_spawn(const struct plan *p, const struct create_options *o, st
 	in->stage_fd = socks[1];
 	in->parent_fd = socks[0];
 	c->pid = spawn_init(&spawn, &c->pidfd, e);
-	joins_close(joins);
 	timing_mark("init cloned");
 	log_debug("init is process %d", c->pid);
-	fd_close(&socks[1]);
-	fd_close(&in->listen_fd);
-	cgroup_handle_close(&in->cgroup);
-	sources_close(p, &in->sources);
-	if (in->console_fd != o->console_fd)
-		fd_close(&in->console_fd);
-	result = c->pid < 0 ? -1 : create_attend(p, o, in, socks[0], c, &netdevs, a, e);
+	create_close_inits(m);
+	result = c->pid < 0 ? -1 : create_attend(m, socks[0], e);
 	/* Before init is killed, and the namespace with it. */
 	if (result < 0)
-		netdevs_bring_back(&netdevs);
-	netdevs_close(&netdevs);
+		netdevs_bring_back(&m->netdevs);
+	netdevs_close(&m->netdevs);
 	fd_close(&socks[0]);
 	return result;
+}
+
+/* All that can be done, and can fail, before anything is made. */
+static int create_prepare(struct making *m, struct error *e)
+{
+	const struct create_options *o = m->o;
+	struct init *in = &m->init;
+	struct host_facts facts;
+
+	if (store_check_id(o->id, e) < 0 || life_check_pid_file(o->pid_file, e) < 0 ||
+	    life_probe_host(!o->no_cgroups, m->a, &facts, e) < 0)
+		return -1;
+	if (o->no_cgroups)
+		facts.cgroup.mode = CGROUP_DISABLED;
+	timing_mark("host probed");
+	if (bundle_load(o, m->a, &m->bundle, e) < 0 ||
+	    life_plan(o, &facts, &m->bundle, m->a, &m->joins, &m->plan, e) < 0)
+		return -1;
+	timing_mark("planned");
+	life_log_plan(&m->plan, m->a);
+	in->sources = sources_none(&m->plan, m->a);
+	in->born_later = plan_join(&m->plan, OCI_NS_PID) != NULL;
+	in->parent_acts = m->plan.hooks.prestart.n || m->plan.hooks.create_runtime.n || m->plan.n_netdevs;
+	/* Files and helpers of others may keep us waiting: all of them before the id is claimed, and locked. */
+	if (create_open_console(m, e) < 0 || create_open_idmapped(&m->plan, &in->sources, e) < 0)
+		return -1;
+	in->sources.nodes_fd = nodes_new_for(&m->plan);
+	if ((m->plan.program.set && init_check_filter(in, e) < 0) ||
+	    life_settle_notes(&m->plan, o->strict, m->a, e) < 0)
+		return -1;
+	return create_record(m, &m->made.record, e);
+}
+
+/* The id is claimed, and from here on there is something to roll back. */
+static int create_make(struct making *m, struct error *e)
+{
+	struct created *c = &m->made;
+
+	if (store_claim(m->o->root, m->o->id, &c->store, e) < 0)
+		return -1;
+	m->init.record = &c->record;
+	m->init.store = &c->store;
+	if (store_write(&c->store, &c->record, m->a, e) == 0 &&
+	    store_put(&c->store, "config.json", m->bundle.text, m->bundle.len, e) == 0 &&
+	    (!c->record.notify || notify_make(&c->store, e) == 0) && create_cgroups(m, e) == 0 &&
+	    create_spawn(m, e) == 0)
+		return 0;
+	create_roll_back(c, m->a);
+	return -1;
 }
 
 int life_create(const struct create_options *o, struct arena *a, struct created *ret,
 		struct error *e)
 {
-	struct created c = {.store = STORE_NONE, .pidfd = -1};
-	struct strings notes = {0};
-	struct host_facts facts;
-	struct plan *p = arena_new(a, struct plan);
-	struct init *in = arena_new(a, struct init);
-	struct joins joins;
-	size_t len;
-	char *text;
+	struct making *m = arena_new(a, struct making);
+	int result;
 
-	if (store_check_id(o->id, e) < 0 || life_check_pid_file(o->pid_file, e) < 0 ||
-	    life_probe_host(!o->no_cgroups, a, &facts, e) < 0)
-		return -1;
-	if (o->no_cgroups)
-		facts.cgroup.mode = CGROUP_DISABLED;
-	timing_mark("host probed");
-	if (life_plan(o, &facts, a, &text, &len, &joins, p, e) < 0)
-		return -1;
-	timing_mark("planned");
-	life_log_plan(p, a);
-	*in = (struct init){
-		.plan = p,
-		.arena = a,
-		.sources = sources_none(p, a),
-		.cgroup = CGROUP_HANDLE_NONE,
-		.listen_fd = -1,
-		.console_fd = -1,
-		.pid_ns = PID_NS_NONE,
-		.born_later = plan_join(p, OCI_NS_PID) != NULL,
-		.no_new_keyring = o->no_new_keyring,
-		.preserve_fds = o->preserve_fds,
-		.listen_fds = o->listen_fds,
-		.parent_acts = p->config->hooks.prestart.n || p->config->hooks.create_runtime.n ||
-			       p->n_netdevs,
+	*m = (struct making){
+		.o = o,
+		.a = a,
+		.joins = JOINS_NONE,
+		.netdevs = NETDEVS_NONE,
+		.made = {.store = STORE_NONE, .pidfd = -1},
+		.init = {.plan = &m->plan,
+			 .arena = a,
+			 .cgroup = CGROUP_HANDLE_NONE,
+			 .stage_fd = -1,
+			 .listen_fd = -1,
+			 .console_fd = -1,
+			 .pid_ns = PID_NS_NONE,
+			 .no_new_keyring = o->no_new_keyring,
+			 .preserve_fds = o->preserve_fds,
+			 .listen_fds = o->listen_fds},
 	};
-	/* Files and helpers of others may keep us waiting: all of them before the id is claimed, and locked. */
-	if (create_open_console(p, o, in, e) < 0 || create_open_idmapped(p, &in->sources, e) < 0)
-		return -1;
-	in->sources.nodes_fd = nodes_new_for(p);
-	if (seccomp_program_build(&p->config->linux_.seccomp, a, &in->seccomp, &notes, e) < 0 ||
-	    (p->config->process.set && init_check_filter(in, e) < 0) ||
-	    life_settle_notes(p, &notes, o->strict, a, e) < 0)
-		return -1;
-	timing_mark("seccomp built");
-	if (in->seccomp.filter)
-		log_debug("seccomp: a filter of %zu instructions%s", (size_t)in->seccomp.len,
-			  in->seccomp.notify ? ", with a listener" : "");
+	result = create_prepare(m, e);
 	patience_catch_signals();
-	if (create_record(p, o, a, &c.record, e) < 0 ||
-	    store_claim(o->root, o->id, &c.store, e) < 0)
+	if (result == 0)
+		result = create_make(m, e);
+	create_close_inits(m);
+	if (result < 0)
 		return -1;
-	in->record = &c.record;
-	in->store = &c.store;
-	if (store_write(&c.store, &c.record, a, e) < 0 ||
-	    store_put(&c.store, "config.json", text, len, e) < 0 ||
-	    (c.record.notify && notify_make(&c.store, e) < 0) ||
-	    create_spawn(p, o, in, &joins, &c, a, e) < 0) {
-		create_roll_back(&c, a);
-		return -1;
-	}
 	timing_mark("created");
-	log_info("container %s created, init is process %d", o->id, c.pid);
-	c.terminal_is_ours = p->config->process.terminal && !o->console_socket;
-	*ret = c;
+	log_info("container %s created, init is process %d", o->id, m->made.pid);
+	m->made.terminal_is_ours = m->plan.program.terminal && !o->console_socket;
+	*ret = m->made;
 	return 0;
 }

@@ -26,12 +26,12 @@
 #include "security/caps.h"
 #include "security/identity.h"
 #include "security/lsm.h"
+#include "security/seccomp_install.h"
 #include "sys/child.h"
 #include "sys/msg.h"
 #include "sys/sys.h"
 #include "sys/unix.h"
 
-enum { DOCUMENT_MAX = 16 << 20 };
 
 static int exec_read_file(const char *path, struct arena *a, char **ret, size_t *ret_len,
 			  struct error *e)
@@ -40,7 +40,7 @@ static int exec_read_file(const char *path, struct arena *a, char **ret, size_t 
 
 	if (fd < 0)
 		return err_sys(e, "open %s", path);
-	*ret = fd_read_all(fd, DOCUMENT_MAX, a, ret_len);
+	*ret = fd_read_all(fd, JSON_BYTES_MAX, a, ret_len);
 	return *ret ? 0 : err_sys(e, "read %s", path);
 }
 
@@ -371,7 +371,6 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 {
 	auto_store struct store s = STORE_NONE;
 	struct foreground f = FOREGROUND_NONE;
-	struct strings notes = {0};
 	struct host_facts facts;
 	struct oci_config *c = arena_new(a, struct oci_config);
 	struct plan *p = arena_new(a, struct plan);
@@ -413,8 +412,7 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 	if (exec_find_namespaces(j, &r, &facts.own_ns, e) < 0 ||
 	    plan_make_exec(c, o->id, &facts, a, p, e) < 0 ||
 	    guard_check_init(&r, p, e) < 0 ||
-	    seccomp_program_build(&c->linux_.seccomp, a, &j->init.seccomp, &notes, e) < 0 ||
-	    life_settle_notes(p, &notes, o->strict, a, e) < 0 ||
+	    seccomp_check_host(&p->filter, e) < 0 || life_settle_notes(p, o->strict, a, e) < 0 ||
 	    exec_check_namespaces(j, &r, p, e) < 0 || guard_check_filter(j, &r, a, e) < 0 ||
 	    cgroup_open(&cgroups, subs, r.pid, o->ignore_paused, &j->init.cgroup, e) < 0 ||
 	    rdt_open(&r.rdt, &j->init.cgroup, e) < 0)
@@ -429,7 +427,7 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 		return -1;
 	j->init.terminal_is_relayed = own[0] >= 0;
 	if (own[0] >= 0)
-		foreground_own_size(&c->process.console_size);
+		foreground_own_size(&p->program.console_size);
 	result = exec_start(o, &r, j, own[0], &f, a, ret_status, e);
 	fd_close(&own[0]);
 	foreground_close(&f);

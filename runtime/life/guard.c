@@ -40,7 +40,7 @@ int guard_check_init(const struct record *r, const struct plan *p, struct error 
 	uint64_t rights, filter;
 	char text[STATUS_MAX];
 
-	if (!(p->caps.bounding & CAPS_BIT(CAP_SYS_PTRACE)) || !p->config->linux_.seccomp.set)
+	if (!(p->caps.bounding & CAPS_BIT(CAP_SYS_PTRACE)) || !p->filter.filter)
 		return 0;
 	if (guard_read_status(r->pid, text) < 0)
 		return err_sys(e, "read /proc/%d/status", r->pid);
@@ -110,7 +110,7 @@ int guard_check_filter(const struct join *j, const struct record *r, struct aren
 	const char *call;
 	bool danger;
 
-	if (!in->seccomp.filter)
+	if (!in->plan->filter.filter)
 		return 0;
 	if (init_check_filter(in, e) < 0)
 		return -1;
@@ -118,7 +118,7 @@ int guard_check_filter(const struct join *j, const struct record *r, struct aren
 	if (!call)
 		return 0;
 	/* An ordinary user's parent takes a listener only from a process that others may trace. */
-	danger = in->seccomp.notify && !in->plan->by_machine_root;
+	danger = in->plan->filter.notify && !in->plan->by_machine_root;
 	if (!danger && guard_find_tracer(j, r, a, &danger, e) < 0)
 		return -1;
 	return danger ? init_refuse_late_filter(call, e) : 0;

@@ -1,26 +1,22 @@
-/* Facts about the host, and the bundle as a plan. */
-#include <errno.h>
+/* Facts about the host, and a bundle as a plan. */
 #include <linux/capability.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/fd.h"
 #include "base/path.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/rdt.h"
-#include "life/foreground.h"
+#include "life/bundle.h"
 #include "life/life.h"
-#include "life/notify.h"
 #include "ns/joins.h"
 #include "oci/oci.h"
 #include "security/caps.h"
 #include "security/lsm.h"
+#include "security/seccomp_install.h"
 #include "sys/sys.h"
 
-enum { CONFIG_MAX = 16 << 20, KERNEL_MAJOR = 5, KERNEL_MINOR = 14 };
+enum { KERNEL_MAJOR = 5, KERNEL_MINOR = 14 };
 
 static int host_check_kernel(struct error *e)
 {
@@ -53,40 +49,6 @@ int life_probe_host(bool cgroups, struct arena *a, struct host_facts *ret, struc
 	return 0;
 }
 
-static int bundle_read(const struct create_options *o, const char *bundle, struct arena *a,
-		       char **ret_text, size_t *ret_len, struct error *e)
-{
-	const char *path = o->config ? o->config : path_join(a, bundle, "config.json");
-	/* A pipe may be given by name, but a bundle that has one in place of its config hangs nobody. */
-	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (o->config ? 0 : O_NONBLOCK));
-	struct stat st;
-
-	if (fd < 0)
-		return err_sys(e, "open %s", path);
-	if (!o->config && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)))
-		return err_set(e, ERR_CONFIG, "%s: not a regular file", path);
-	*ret_text = fd_read_all(fd, CONFIG_MAX, a, ret_len);
-	if (*ret_text)
-		return 0;
-	if (errno == EFBIG)
-		return err_set(e, ERR_CONFIG, "%s: larger than %d bytes", path, CONFIG_MAX);
-	return err_sys(e, "read %s", path);
-}
-
-/* The bundle's absolute path, links resolved, as hooks and `state` are told it. */
-static const char *bundle_path(const char *given, struct arena *a, struct error *e)
-{
-	char *path = realpath(given, NULL), *copy;
-
-	if (!path) {
-		err_sys(e, "--bundle: %s", given);
-		return NULL;
-	}
-	copy = arena_strdup(a, path);
-	free(path);
-	return copy;
-}
-
 static bool host_has_own_mounts(const struct oci_config *c)
 {
 	const struct oci_namespace *ns = oci_namespace_find(c, OCI_NS_MOUNT);
@@ -103,36 +65,28 @@ const char *life_state_dir(const char *root, const char *id, struct arena *a)
 	return path_join(a, root, id);
 }
 
-int life_plan(const struct create_options *o, const struct host_facts *facts, struct arena *a,
-	      char **ret_config_text, size_t *ret_config_len, struct joins *ret_joins,
-	      struct plan *ret_plan, struct error *e)
+int life_plan(const struct create_options *o, const struct host_facts *facts, const struct bundle *b,
+	      struct arena *a, struct joins *ret_joins, struct plan *ret_plan, struct error *e)
 {
-	struct oci_config *config = arena_new(a, struct oci_config);
-	const char *bundle = bundle_path(o->bundle, a, e);
+	const struct oci_config *c = b->config;
 	struct host_facts f = *facts;
 
-	if (!bundle || bundle_read(o, bundle, a, ret_config_text, ret_config_len, e) < 0 ||
-	    oci_config_read("config.json", *ret_config_text, *ret_config_len, a, config, e) < 0)
-		return -1;
-	life_settle_oom_score(&config->process);
-	if (o->notify && config->process.set)
-		notify_add(config, life_state_dir(o->root, o->id, a), a);
-	if (o->console_fd >= 0)
-		foreground_own_size(&config->process.console_size);
 	/* Two lookups that only a config with labels needs. */
-	if (config->process.apparmor_profile || config->process.selinux_label ||
-	    config->linux_.mount_label)
+	if (c->process.apparmor_profile || c->process.selinux_label || c->linux_.mount_label)
 		lsm_probe_host(&f.lsm);
-	if (config->linux_.intel_rdt.set)
+	if (c->linux_.intel_rdt.set)
 		f.resctrl = rdt_find_root(a);
-	if (!host_has_own_mounts(config))
+	if (!host_has_own_mounts(c))
 		f.can_mount_detached = sys_can_mount_detached();
-	if (joins_open(config, ret_joins, e) < 0)
+	if (joins_open(c, ret_joins, e) < 0)
 		return -1;
 	f.own_ns = ret_joins->own;
 	f.host_ns = ret_joins->host;
-	if (plan_make(config, o->id, bundle, &f, a, ret_plan, e) < 0)
+	if (plan_make(c, o->id, b->dir, &f, a, ret_plan, e) < 0 ||
+	    seccomp_check_host(&ret_plan->filter, e) < 0) {
+		joins_close(ret_joins);
 		return -1;
+	}
 	ret_plan->no_pivot = o->no_pivot;
 	return 0;
 }

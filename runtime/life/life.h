@@ -21,7 +21,9 @@ struct create_options {
 	const char *root; /* of the state */
 	const char *id;
 	const char *bundle;
-	const char *config; /* NULL: config.json in the bundle */
+	const char *config; /* another file than config.json of the bundle; NULL: that */
+	const char *config_text; /* the config itself, in memory; NULL: it is in a file */
+	size_t config_len;
 	const char *pid_file;
 	const char *console_socket;
 	int console_fd; /* instead of the socket: where the terminal's master goes; -1: none */
@@ -136,10 +138,9 @@ void life_settle_oom_score(struct oci_process *p);
 /* Each decision of the plan as a line of the log at level debug. */
 void life_log_plan(const struct plan *p, struct arena *a);
 
-/* What a plan and the filter had to say of things in the config that can't be had: warnings, or with
- * strict an error that names all of them. */
-int life_settle_notes(const struct plan *p, const struct strings *seccomp, bool strict,
-		      struct arena *a, struct error *e);
+/* What a plan has to say of things in the config that can't be had: warnings, or with strict an error that
+ * names all of them. */
+int life_settle_notes(const struct plan *p, bool strict, struct arena *a, struct error *e);
 
 /* The record's cgroups, as cgroup/ takes them. */
 struct cgroup_dirs life_cgroups(const struct record *r);
@@ -158,10 +159,10 @@ int life_probe_host(bool cgroups, struct arena *a, struct host_facts *ret, struc
 /* Where a container's record is: an absolute path, though there may be nothing yet. */
 const char *life_state_dir(const char *root, const char *id, struct arena *a);
 
-/* Reads a bundle, opens the namespaces that it joins, and makes its plan. */
-int life_plan(const struct create_options *o, const struct host_facts *facts, struct arena *a,
-	      char **ret_config_text, size_t *ret_config_len, struct joins *ret_joins,
-	      struct plan *ret_plan, struct error *e);
+/* Opens the namespaces that a bundle joins, and makes its plan. *ret_joins is the caller's to close. */
+struct bundle;
+int life_plan(const struct create_options *o, const struct host_facts *facts, const struct bundle *b,
+	      struct arena *a, struct joins *ret_joins, struct plan *ret_plan, struct error *e);
 
 /* Starts a created container: tells init, waits until the program runs, runs poststart hooks. After a
  * failed hook (ERR_HOOK) the caller must destroy the container, as the specification demands.

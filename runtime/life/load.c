@@ -55,10 +55,9 @@ int life_load(const char *root, const char *id, enum store_lock how, struct aren
 
 int life_read_config(const struct store *s, struct arena *a, struct oci_config *ret, struct error *e)
 {
-	enum { CONFIG_MAX = 16 << 20 };
 	autoclose int fd = openat(s->dfd, "config.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	size_t len;
-	char *text = fd < 0 ? NULL : fd_read_all(fd, CONFIG_MAX, a, &len);
+	char *text = fd < 0 ? NULL : fd_read_all(fd, JSON_BYTES_MAX, a, &len);
 
 	if (!text)
 		return err_sys(e, "read the config of container \"%s\"", s->id);
@@ -73,7 +72,7 @@ void life_settle_oom_score(struct oci_process *p)
 		p->oom_score_adj = (struct opt_i32){.set = true, .v = 0};
 }
 
-static void notes_join(const struct strings *notes, struct buf *b)
+static void notes_join(const struct notes *notes, struct buf *b)
 {
 	size_t i;
 
@@ -83,7 +82,7 @@ static void notes_join(const struct strings *notes, struct buf *b)
 	}
 }
 
-static void notes_log(const struct strings *notes)
+static void notes_log(const struct notes *notes)
 {
 	size_t i;
 
@@ -91,10 +90,9 @@ static void notes_log(const struct strings *notes)
 		log_warn("%s", notes->v[i]);
 }
 
-int life_settle_notes(const struct plan *p, const struct strings *seccomp, bool strict,
-		      struct arena *a, struct error *e)
+int life_settle_notes(const struct plan *p, bool strict, struct arena *a, struct error *e)
 {
-	const struct strings *lists[] = {&p->warnings, &p->cgroup.warnings, seccomp};
+	const struct notes *lists[] = {&p->warnings, &p->cgroup.warnings};
 	struct buf text = buf_new(a, 1 << 16);
 	size_t i;
 

@@ -54,11 +54,9 @@ static int joins_add(struct joins *j, const struct oci_namespace *ns, struct err
 
 int joins_open(const struct oci_config *c, struct joins *ret, struct error *e)
 {
-	struct joins j = {0};
+	struct joins j = JOINS_NONE;
 	size_t i;
 
-	for (i = 0; i < OCI_NS_COUNT; i++)
-		j.fds[i] = -1;
 	for (i = 0; i < c->linux_.namespaces.n; i++) {
 		const struct oci_namespace *ns = &c->linux_.namespaces.v[i];
 

@@ -14,6 +14,9 @@ struct joins {
 	unsigned int host;     /* those, and kinds whose path leads to the first process's */
 };
 
+#define JOINS_NONE ((struct joins){.fds = {-1, -1, -1, -1, -1, -1, -1, -1}})
+_Static_assert(OCI_NS_COUNT == 8, "JOINS_NONE has one for each kind");
+
 /* Trust: the paths come from outside. Each must be a namespace of its kind. */
 int joins_open(const struct oci_config *c, struct joins *ret, struct error *e);
 

@@ -97,22 +97,14 @@ static int launcher_join(const struct plan *p, struct joins *j, struct error *e)
 
 static int launcher_set_time_offsets(const struct plan *p, struct error *e)
 {
-	const struct oci_linux *l = &p->config->linux_;
 	autoclose int proc_dfd = -1;
-	char text[512];
-	size_t i, len = 0;
 
-	if (!l->time_offsets.n)
+	if (!p->time_offsets)
 		return 0;
-	for (i = 0; i < l->time_offsets.n && len < sizeof(text); i++)
-		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s %lld %u\n",
-					l->time_offsets.v[i].clock,
-					(long long)l->time_offsets.v[i].secs,
-					l->time_offsets.v[i].nanosecs);
 	proc_dfd = proc_open(e);
 	if (proc_dfd < 0)
 		return -1;
-	if (proc_write(proc_dfd, "self/timens_offsets", text) < 0)
+	if (proc_write(proc_dfd, "self/timens_offsets", p->time_offsets) < 0)
 		return err_sys(e, "linux.timeOffsets: write");
 	return 0;
 }
@@ -167,12 +159,11 @@ static int spawn_write_maps(void *context, pid_t pid, struct error *e)
 {
 	const struct spawn_context *c = context;
 	const struct plan *p = c->spawn->plan;
-	const struct oci_linux *l = &p->config->linux_;
 
 	/* Now, while it waits: once it has hidden itself, an ordinary user sees nothing of it. */
 	if (c->spawn->ret_mnt_id && c->direct)
 		members_ids(pid, c->spawn->ret_mnt_id, c->spawn->ret_user_id);
-	return userns_write_maps(pid, &l->uid_mappings, &l->gid_mappings, p->rootless, e);
+	return userns_write_maps(pid, &p->uid_maps, &p->gid_maps, p->rootless, e);
 }
 
 __attribute__((noreturn)) static void spawn_main(void *context)

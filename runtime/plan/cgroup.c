@@ -125,13 +125,7 @@ struct cgroup_write *cgroup_build_put(struct cgroup_build *b, size_t dir, const 
 
 void cgroup_build_note(struct cgroup_build *b, const char *text)
 {
-	struct strings *list = &b->p->warnings;
-	char **grown = arena_array(b->a, list->n + 1, char *);
-
-	if (list->n)
-		memcpy(grown, list->v, list->n * sizeof(*grown));
-	grown[list->n++] = arena_strdup(b->a, text);
-	list->v = grown;
+	notes_add(&b->p->warnings, arena_strdup(b->a, text), b->a);
 }
 
 /* One component of a path, as cgroupfs takes it. */

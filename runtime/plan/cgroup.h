@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "oci/config.h"
+#include "oci/notes.h"
 
 #define CGROUP_MAX 32		/* hierarchies */
 #define CGROUP_PARENT "/sbxrun" /* of paths that are ours to choose */
@@ -111,7 +112,7 @@ struct cgroup_plan {
 	bool devices_unenforced;       /* it has, but nothing will enforce them, and a warning says so */
 	bool chown;		 /* the container owns its cgroup (v2, own namespace, rw mount) */
 	uint32_t owner_uid;	 /* host ids, when chown */
-	struct strings warnings; /* for the log */
+	struct notes warnings; /* for the log */
 };
 
 /*

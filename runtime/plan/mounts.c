@@ -143,7 +143,7 @@ static bool mount_is_harmless_on_bind(const struct mount_param *q)
 	return false;
 }
 
-static int mount_drop_bind_params(struct mount_plan *p, struct arena *a, struct strings *notes,
+static int mount_drop_bind_params(struct mount_plan *p, struct arena *a, struct notes *notes,
 				  struct error *e)
 {
 	struct noted_names dropped = {0};
@@ -155,11 +155,11 @@ static int mount_drop_bind_params(struct mount_plan *p, struct arena *a, struct 
 				       "%s.options: \"%s\" is unknown, and a bind mount takes no options "
 				       "of a filesystem",
 				       p->field, p->params[i].key);
-		plan_note_name(&dropped, p->params[i].key);
+		notes_take_name(&dropped, p->params[i].key);
 	}
 	p->n_params = 0;
 	if (dropped.n)
-		plan_note_names(notes,
+		notes_add_names(notes,
 				arena_printf(a, "%s.options: without meaning for a bind mount:", p->field),
 				&dropped, a);
 	return 0;
@@ -207,7 +207,7 @@ struct strings plan_paths(const struct strings *paths, struct arena *a)
 }
 
 int plan_mount(const struct oci_mount *m, size_t index, const char *bundle, struct arena *a,
-	       struct mount_plan *ret, struct strings *notes, struct error *e)
+	       struct mount_plan *ret, struct notes *notes, struct error *e)
 {
 	struct mount_plan p = {
 		.field = arena_printf(a, "mounts[%zu]", index),

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "oci/config.h"
+#include "oci/notes.h"
 
 enum mount_kind {
 	MOUNT_FS,      /* a new instance of a filesystem */
@@ -52,4 +53,4 @@ struct strings plan_paths(const struct strings *paths, struct arena *a);
 
 /* bundle is absolute. Notes are sentences for the log. */
 int plan_mount(const struct oci_mount *m, size_t index, const char *bundle, struct arena *a,
-	       struct mount_plan *ret, struct strings *notes, struct error *e);
+	       struct mount_plan *ret, struct notes *notes, struct error *e);

@@ -61,7 +61,7 @@ static void plan_bind_foreign(struct mount_plan *m, struct arena *a, struct plan
 		    plan_has_new(p, oci_ns_names[rows[i].ns].flag) || plan_join(p, rows[i].ns))
 			continue;
 		if (m->n_params || (rows[i].set_all & ~m->set))
-			plan_note(&p->warnings,
+			notes_add(&p->warnings,
 				  arena_printf(a, "%s: it is the host's %s%s, without options of its own",
 					       m->field, rows[i].host, rows[i].set_all ? ", read-only" : ""),
 				  a);
@@ -187,7 +187,7 @@ static void plan_devices(const struct oci_config *c, struct arena *a, struct pla
 		const struct oci_device *d = &c->linux_.devices.v[i];
 
 		if (device_is_foreign(d, p))
-			plan_note_name(&foreign, d->path);
+			notes_take_name(&foreign, d->path);
 		plan_add_device(p, &x, (struct device_plan){
 					   .field = arena_printf(a, "linux.devices[%zu]", i),
 					   .path = path_clean(a, d->path),
@@ -201,7 +201,7 @@ static void plan_devices(const struct oci_config *c, struct arena *a, struct pla
 					   .gid = d->gid.set ? d->gid.v : 0,
 				   });
 	}
-	plan_note_names(&p->warnings, "linux.devices: mode and owner are those of the host's device:",
+	notes_add_names(&p->warnings, "linux.devices: mode and owner are those of the host's device:",
 			&foreign, a);
 }
 
@@ -242,6 +242,9 @@ static int plan_confinement(const struct oci_config *c, const struct host_facts 
 	plan_lsm(c, &facts->lsm, a, &p->lsm, &p->warnings);
 	for (i = 0; p->lsm.mount_label && i < p->n_mounts; i++)
 		plan_mount_label(&p->mounts[i], p->lsm.mount_label, a);
+	p->program = plan_program(&c->process);
+	if (seccomp_program_build(&c->linux_.seccomp, a, &p->filter, &p->warnings, e) < 0)
+		return -1;
 	if (!c->process.set)
 		return 0;
 	if (plan_caps(&c->process.capabilities, caps, a, &p->caps, &p->warnings, e) < 0 ||
@@ -269,10 +272,16 @@ int plan_make(const struct oci_config *c, const char *id, const char *bundle,
 	      const struct host_facts *facts, struct arena *a, struct plan *ret, struct error *e)
 {
 	struct plan p = {
-		.config = c,
 		.id = id,
 		.bundle = bundle,
 		.rootfs = path_join(a, bundle, c->root.path),
+		.root_readonly = c->root.readonly,
+		.hostname = c->hostname,
+		.domainname = c->domainname,
+		.uid_maps = c->linux_.uid_mappings,
+		.gid_maps = c->linux_.gid_mappings,
+		.time_offsets = plan_time_offsets(&c->linux_, a),
+		.hooks = c->hooks,
 		.rootless = !facts->privileged,
 		.by_machine_root = facts->machine_root,
 	};
@@ -285,7 +294,7 @@ int plan_make(const struct oci_config *c, const char *id, const char *bundle,
 	p.masked_paths = plan_paths(&c->linux_.masked_paths, a);
 	p.readonly_paths = plan_paths(&c->linux_.readonly_paths, a);
 	plan_devices(c, a, &p);
-	if (plan_netdevs(c, a, &p, e) < 0 ||
+	if (plan_sysctls(&c->linux_.sysctl, a, &p.sysctls, e) < 0 || plan_netdevs(c, a, &p, e) < 0 ||
 	    plan_rdt(&c->linux_.intel_rdt, id, facts->resctrl, a, &p.rdt, e) < 0)
 		return -1;
 	if (cgroup_plan_make(c, id, &facts->cgroup, !facts->machine_root, a, &p.cgroup, e) < 0)
@@ -300,8 +309,7 @@ int plan_make(const struct oci_config *c, const char *id, const char *bundle,
 int plan_make_exec(const struct oci_config *c, const char *id, const struct host_facts *facts,
 		   struct arena *a, struct plan *ret, struct error *e)
 {
-	struct plan p = {.config = c,
-			 .id = id,
+	struct plan p = {.id = id,
 			 .rootless = !facts->privileged,
 			 .by_machine_root = facts->machine_root};
 

@@ -11,9 +11,12 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "filter/seccomp.h"
 #include "oci/config.h"
+#include "oci/notes.h"
 #include "plan/cgroup.h"
 #include "plan/mounts.h"
+#include "plan/program.h"
 #include "plan/rdt.h"
 #include "plan/security.h"
 
@@ -61,7 +64,6 @@ struct netdev_plan {
 };
 
 struct plan {
-	const struct oci_config *config;
 	const char *id;
 	const char *bundle;   /* absolute */
 	const char *rootfs;   /* absolute; not resolved */
@@ -73,6 +75,7 @@ struct plan {
 	bool attach_on_host;  /* chroot, and the root is mounted in the runtime's own namespace */
 	bool no_pivot;	      /* the caller's --no-pivot: the root may be moved instead */
 	bool owns_userns;     /* a new user namespace */
+	bool root_readonly;
 	bool root_nodev;      /* no device rules hold: nodes that the image brings along are none */
 	uint64_t root_propagation;	 /* of the root mount, 0: not asked for */
 	bool root_propagation_all;
@@ -94,7 +97,14 @@ struct plan {
 	struct memory_policy_plan memory_policy;
 	struct personality_plan personality;
 	struct lsm_plan lsm;
-	struct strings warnings; /* for the log */
+	const char *hostname, *domainname; /* NULL: not set */
+	struct oci_id_maps uid_maps, gid_maps; /* of a new user namespace */
+	const char *time_offsets;	       /* see plan_time_offsets() */
+	struct sysctl_plans sysctls;
+	struct program_plan program;
+	struct seccomp_program filter;
+	struct oci_hooks hooks;
+	struct notes warnings; /* for the log */
 };
 
 static inline bool plan_has_new(const struct plan *p, int flag)

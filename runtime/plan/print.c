@@ -176,7 +176,7 @@ void plan_print(const struct plan *p, struct buf *b)
 	size_t i;
 
 	buf_printf(b, "root %s%s\n", p->new_root ? "pivot" : "chroot",
-		   p->config->root.readonly ? " readonly" : "");
+		   p->root_readonly ? " readonly" : "");
 	print_namespaces(p, b);
 	for (i = 0; i < p->n_mounts; i++)
 		print_mount(&p->mounts[i], b);

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/personality.h>
 
-#include "base/buf.h"
 #include "base/str.h"
 #include "json/json.h"
 #include "oci/names.h"
@@ -17,44 +16,6 @@ struct word {
 	const char *word;
 	uint64_t value;
 };
-
-void plan_note(struct strings *list, char *s, struct arena *a)
-{
-	/* A list built here holds 8, 16, 32 … at most: when it is full, its length says so. */
-	size_t cap = list->n;
-
-	if (list->n == 0 || (list->n >= 8 && (list->n & (list->n - 1)) == 0))
-		list->v = arena_grow(a, list->v, &cap, list->n + 1, sizeof(*list->v));
-	list->v[list->n++] = s;
-}
-
-void plan_note_name(struct noted_names *l, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
-		if (str_eq(l->v[i], name))
-			return;
-	if (l->n < NOTED_NAMES_MAX)
-		l->v[l->n++] = name;
-	else
-		l->more = true;
-}
-
-void plan_note_names(struct strings *list, const char *what, const struct noted_names *l,
-		     struct arena *a)
-{
-	struct buf b = buf_new(a, 4096);
-	size_t i;
-
-	if (!l->n)
-		return;
-	buf_str(&b, what);
-	for (i = 0; i < l->n; i++)
-		buf_printf(&b, "%s %s", i ? "," : "", json_show(l->v[i]).text);
-	buf_str(&b, l->more ? " and others" : "");
-	plan_note(list, b.data, a);
-}
 
 static int word_value(const struct word *words, size_t n, const char *field, const char *word,
 		      uint64_t *ret, struct error *e)
@@ -129,7 +90,7 @@ static uint64_t caps_read_field(const struct strings *names, const struct cap_ho
 		if (bit & host->known & host->available)
 			set |= bit;
 		else
-			plan_note_name(bit & host->known ? &ignored->lacking : &ignored->unknown,
+			notes_take_name(bit & host->known ? &ignored->lacking : &ignored->unknown,
 				       names->v[i]);
 	}
 	return set;
@@ -151,21 +112,21 @@ static int caps_check(const struct cap_sets *s, struct error *e)
 	return 0;
 }
 
-static void caps_trim_ambient(struct cap_sets *s, struct arena *a, struct strings *notes)
+static void caps_trim_ambient(struct cap_sets *s, struct arena *a, struct notes *notes)
 {
 	uint64_t extra = s->ambient & ~(s->permitted & s->inheritable);
 	struct noted_names ignored = {0};
 
 	s->ambient &= ~extra;
 	for (; extra; extra &= extra - 1)
-		plan_note_name(&ignored, cap_first_name(extra));
-	plan_note_names(notes,
+		notes_take_name(&ignored, cap_first_name(extra));
+	notes_add_names(notes,
 			"process.capabilities.ambient: ignoring what is not both permitted and inheritable:",
 			&ignored, a);
 }
 
 int plan_caps(const struct oci_capabilities *c, const struct cap_host *host, struct arena *a,
-	      struct cap_sets *ret_sets, struct strings *ret_notes, struct error *e)
+	      struct cap_sets *ret_sets, struct notes *ret_notes, struct error *e)
 {
 	struct caps_ignored ignored = {0};
 	const struct strings *names;
@@ -178,9 +139,9 @@ int plan_caps(const struct oci_capabilities *c, const struct cap_host *host, str
 		set = (uint64_t *)((char *)&sets + cap_fields[i].to);
 		*set = caps_read_field(names, host, &ignored);
 	}
-	plan_note_names(ret_notes, "process.capabilities: ignoring what is unknown here:",
+	notes_add_names(ret_notes, "process.capabilities: ignoring what is unknown here:",
 			&ignored.unknown, a);
-	plan_note_names(ret_notes, "process.capabilities: ignoring what the runtime itself lacks:",
+	notes_add_names(ret_notes, "process.capabilities: ignoring what the runtime itself lacks:",
 			&ignored.lacking, a);
 	if (caps_check(&sets, e) < 0)
 		return -1;
@@ -399,19 +360,19 @@ int plan_memory_policy(const struct oci_memory_policy *p, struct memory_policy_p
 /* Labels */
 
 static const char *lsm_label(const char *field, const char *label, bool enabled, const char *lsm,
-			     struct arena *a, struct strings *notes)
+			     struct arena *a, struct notes *notes)
 {
 	if (!label || !*label)
 		return NULL;
 	if (enabled)
 		return label;
-	plan_note(notes, arena_printf(a, "%s: ignoring \"%s\": this host has no %s", field, label, lsm),
+	notes_add(notes, arena_printf(a, "%s: ignoring \"%s\": this host has no %s", field, label, lsm),
 		  a);
 	return NULL;
 }
 
 void plan_lsm(const struct oci_config *c, const struct lsm_host *host, struct arena *a,
-	      struct lsm_plan *ret_plan, struct strings *ret_notes)
+	      struct lsm_plan *ret_plan, struct notes *ret_notes)
 {
 	const struct oci_process *p = &c->process;
 

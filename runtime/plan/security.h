@@ -16,22 +16,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "oci/config.h"
-
-/* Appends s (which must live as long as the arena) to a list. */
-void plan_note(struct strings *list, char *s, struct arena *a);
-
-/* Names that are left out, for one note: the first few, each once. */
-enum { NOTED_NAMES_MAX = 8 };
-struct noted_names {
-	size_t n;
-	bool more; /* there were others */
-	const char *v[NOTED_NAMES_MAX];
-};
-void plan_note_name(struct noted_names *l, const char *name);
-
-/* Adds the note, if there are names. `what` ends in a colon. */
-void plan_note_names(struct strings *list, const char *what, const struct noted_names *l,
-		     struct arena *a);
+#include "oci/notes.h"
 
 /* The five sets of a process; bit n is capability number n. */
 struct cap_sets {
@@ -58,7 +43,7 @@ struct cap_host {
  * inheritable (within permitted under no_new_privs), whatever those sets said before.
  */
 int plan_caps(const struct oci_capabilities *c, const struct cap_host *host, struct arena *a,
-	      struct cap_sets *ret_sets, struct strings *ret_notes, struct error *e);
+	      struct cap_sets *ret_sets, struct notes *ret_notes, struct error *e);
 
 struct rlimit_plan {
 	int resource;
@@ -127,4 +112,4 @@ struct lsm_plan {
 
 /* A label whose LSM isn't there is left out and noted, as engines expect. */
 void plan_lsm(const struct oci_config *c, const struct lsm_host *host, struct arena *a,
-	      struct lsm_plan *ret_plan, struct strings *ret_notes);
+	      struct lsm_plan *ret_plan, struct notes *ret_notes);

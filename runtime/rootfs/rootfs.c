@@ -271,7 +271,7 @@ int rootfs_finish(const struct plan *p, struct rootfs *r, struct error *e)
 	if (mask_readonly_paths(r, &p->readonly_paths, e) < 0 ||
 	    mask_paths(r, &p->masked_paths, e) < 0)
 		return -1;
-	if (p->config->root.readonly && sys_set_attr(r->dfd, false, MOUNT_ATTR_RDONLY, 0, 0) < 0)
+	if (p->root_readonly && sys_set_attr(r->dfd, false, MOUNT_ATTR_RDONLY, 0, 0) < 0)
 		return err_sys(e, "root.readonly");
 	/* Last: what is unbindable could not be bound read-only above. */
 	if (sys_set_attr(r->dfd, p->root_propagation_all, 0, 0, p->root_propagation) < 0)

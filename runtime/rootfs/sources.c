@@ -145,6 +145,8 @@ void sources_close(const struct plan *p, struct sources *s)
 {
 	size_t i;
 
+	if (!s->mounts) /* there is no plan yet, and nothing was opened for one */
+		return;
 	fd_close(&s->root_fd);
 	fd_close(&s->root_at_fd);
 	fd_close(&s->nodes_fd);

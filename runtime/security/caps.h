@@ -9,8 +9,8 @@
  *	with no_new_privs:		without:
  *	  caps_apply_final()		  caps_set_for_setup(1 << CAP_SYS_ADMIN)
  *	  identity_set_no_new_privs()	  …anything that the payload's credentials should judge
- *	  …				  seccomp_program_load()   allowed by CAP_SYS_ADMIN
- *	  seccomp_program_load()	  caps_give_up()           before anybody sees this process
+ *	  …				  seccomp_install()        allowed by CAP_SYS_ADMIN
+ *	  seccomp_install()	  caps_give_up()           before anybody sees this process
  *	  execve()			  execve()
  *
  * Where nobody else is there to see it, and the filter forbids capset, the last step is left to execve.

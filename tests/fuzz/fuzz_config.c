@@ -2,7 +2,7 @@
 #include "documents.h"
 #include "hosts.h"
 #include "oci/oci.h"
-#include "security/seccomp.h"
+#include "filter/seccomp.h"
 
 static void plan_for(const struct oci_config *c, const struct host_facts *facts, struct arena *a)
 {
@@ -27,7 +27,7 @@ void fuzz_one(char *text, size_t len, struct arena *a)
 		fuzz_host(&host_v2, false),
 	};
 	struct seccomp_program program;
-	struct strings notes = {0};
+	struct notes notes = {0};
 	struct oci_config c = {0};
 	struct error e = {0};
 	size_t i;

@@ -11,7 +11,7 @@ void fuzz_one(char *text, size_t len, struct arena *a)
 	struct bytes b = {text, len};
 	struct oci_mount m = {.options.v = arena_array(a, OPTIONS_MAX, char *)};
 	struct oci_config c = {.mounts = {.n = 1, .v = &m}};
-	struct strings notes = {0};
+	struct notes notes = {0};
 	struct mount_plan plan;
 	struct error e = {0};
 

@@ -8,8 +8,8 @@
 #include <linux/seccomp.h>
 
 #include "fuzz.h"
-#include "security/seccomp_compile.h"
-#include "security/seccomp_eval.h"
+#include "filter/seccomp_compile.h"
+#include "filter/seccomp_eval.h"
 
 #define X32_BIT UINT32_C(0x40000000)
 

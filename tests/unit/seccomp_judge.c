@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "security/seccomp_eval.h"
-#include "security/syscalls.h"
+#include "filter/seccomp_eval.h"
+#include "filter/syscalls.h"
 
 #define X32_BIT UINT32_C(0x40000000)
 
@@ -763,7 +763,7 @@ bool judge_run(struct judge_bytes bytes, struct judge_tally *t)
 	struct arena a = {0};
 	struct oci_seccomp c;
 	struct seccomp_program p;
-	struct strings notes = {0};
+	struct notes notes = {0};
 	struct error e = {0};
 
 	judge_profile(bytes, &a, &c);

@@ -17,7 +17,7 @@
 
 #include "base/arena.h"
 #include "oci/config.h"
-#include "security/seccomp.h"
+#include "filter/seccomp.h"
 
 /* libseccomp compares ints with 64 bits and all of x32 with 32, knows no ENOSYS for what is newer than the
  * profile, and lets the order of rules decide rather than their strictness. */

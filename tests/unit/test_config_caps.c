@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "oci/oci.h"
-#include "security/seccomp.h"
+#include "filter/seccomp.h"
 #include "unit.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -256,7 +256,7 @@ static int plan_document(const char *text, size_t len, const struct cgroup_host 
 	struct host_facts facts = fuzz_host(cgroup, true);
 	struct oci_config c = {0};
 	struct seccomp_program program;
-	struct strings notes = {0};
+	struct notes notes = {0};
 	struct plan p;
 
 	facts.machine_root = true;

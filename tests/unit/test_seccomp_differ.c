@@ -22,7 +22,8 @@
 #include "base/str.h"
 #include "oci/oci.h"
 #include "seccomp_judge.h"
-#include "security/syscalls.h"
+#include "security/seccomp_install.h"
+#include "filter/syscalls.h"
 
 enum { UNIT_PROFILES = 300, UNIT_KERNEL = 100, BYTES = 2048, SEED = 20261117 };
 
@@ -51,7 +52,7 @@ static void fill(uint8_t *bytes, uint64_t seed)
 static const char *judge_one(const struct oci_seccomp *c, struct arena *a)
 {
 	struct seccomp_program p;
-	struct strings notes = {0};
+	struct notes notes = {0};
 	static struct error e;
 	enum oracle_verdict verdict;
 	struct judge *j;
@@ -202,7 +203,7 @@ static int kernel_child(const struct seccomp_program *p, struct probes *probes)
 	size_t i;
 	int fd;
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || seccomp_program_load(p, &fd, &e) < 0)
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || seccomp_install(p, &fd, &e) < 0)
 		return 101;
 	for (i = 0; i < probes->n; i++) {
 		const struct seccomp_data *d = &probes->v[i].d;
@@ -281,7 +282,7 @@ static const char *kernel_one(uint64_t seed, struct probes *probes)
 	struct arena a = {0};
 	struct oci_seccomp c;
 	struct seccomp_program p;
-	struct strings notes = {0};
+	struct notes notes = {0};
 	static struct error e;
 	const char *why = e.text;
 
@@ -343,7 +344,7 @@ TEST(a_wrong_program_is_noticed)
 	struct arena a = {0};
 	struct oci_seccomp c;
 	struct seccomp_program p;
-	struct strings notes = {0};
+	struct notes notes = {0};
 	struct error e;
 	uint8_t bytes[BYTES];
 	unsigned int i, noticed = 0, tried = 0;

@@ -18,7 +18,7 @@ enum { CHOWN = 0, DAC_OVERRIDE = 1, KILL = 5, NET_RAW = 13, SYS_RESOURCE = 24, B
 
 static struct arena arena;
 static struct error err;
-static struct strings notes;
+static struct notes notes;
 
 /* A kernel of 5.14 whose root lacks CAP_SYS_RESOURCE. */
 static const struct cap_host host = {
@@ -29,7 +29,7 @@ static const struct cap_host host = {
 static int caps(const struct oci_capabilities *c, struct cap_sets *ret)
 {
 	arena_free(&arena);
-	notes = (struct strings){0};
+	notes = (struct notes){0};
 	memset(&err, 0, sizeof(err));
 	return plan_caps(c, &host, &arena, ret, &notes, &err);
 }
@@ -80,7 +80,7 @@ TEST(unknown_capabilities_are_noted_and_left_out)
 			      "\"cap_kill\", \"KILL\"");
 	/* Known to us but not to the kernel. */
 	c.bounding = (struct strings)STRINGS("CAP_BPF");
-	notes = (struct strings){0};
+	notes = (struct notes){0};
 	CHECK(plan_caps(&c, &old, &arena, &s, &notes, &err) == 0);
 	CHECK_INT(notes.n, 1);
 	CHECK(s.bounding == 0);
@@ -95,7 +95,7 @@ TEST(a_capability_that_the_runtime_lacks_is_noted)
 	};
 	struct cap_sets s = {0};
 
-	notes = (struct strings){0};
+	notes = (struct notes){0};
 	CHECK(caps(&c, &s) == 0);
 	CHECK_INT(notes.n, 1);
 	CHECK_STR(notes.v[0], "process.capabilities: ignoring what the runtime itself lacks: "
@@ -136,13 +136,13 @@ TEST(ambient_needs_permitted_and_inheritable)
 
 TEST(notes_grow)
 {
-	struct strings list = {0};
+	struct notes list = {0};
 	char name[16];
 	int i;
 
 	for (i = 0; i < 100; i++) {
 		snprintf(name, sizeof(name), "%d", i);
-		plan_note(&list, arena_strdup(&arena, name), &arena);
+		notes_add(&list, arena_strdup(&arena, name), &arena);
 	}
 	CHECK_INT(list.n, 100);
 	CHECK_STR(list.v[0], "0");
@@ -269,13 +269,13 @@ TEST(labels_without_their_lsm_are_noted_and_left_out)
 	};
 	struct lsm_plan p;
 
-	notes = (struct strings){0};
+	notes = (struct notes){0};
 	plan_lsm(&c, &(struct lsm_host){0}, &arena, &p, &notes);
 	CHECK(!p.apparmor_profile && !p.selinux_label && !p.mount_label);
 	CHECK_INT(notes.n, 3);
 	CHECK_STR(notes.v[0],
 		  "process.apparmorProfile: ignoring \"acme\": this host has no AppArmor");
-	notes = (struct strings){0};
+	notes = (struct notes){0};
 	plan_lsm(&c, &(struct lsm_host){.apparmor = true, .selinux = true}, &arena, &p, &notes);
 	CHECK_STR(p.apparmor_profile, "acme");
 	CHECK_STR(p.selinux_label, "a:b:c");

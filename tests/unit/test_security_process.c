@@ -28,7 +28,8 @@
 #include "security/caps.h"
 #include "security/identity.h"
 #include "security/lsm.h"
-#include "security/seccomp.h"
+#include "filter/seccomp.h"
+#include "security/seccomp_install.h"
 #include "sys/proc.h"
 
 enum { CHOWN = 0, KILL = 5, SETPCAP = 8, NET_BIND = 10, SYS_ADMIN = 21 };
@@ -155,7 +156,7 @@ static int exec_behind_filter(void)
 					.action = OCI_ACT_ERRNO};
 	struct oci_seccomp c = {.set = true, .default_action = OCI_ACT_ALLOW, .syscalls = {1, &rule}};
 	struct seccomp_program program;
-	struct strings notes = {0};
+	struct notes notes = {0};
 	struct arena arena = {0};
 	int fd;
 
@@ -163,7 +164,7 @@ static int exec_behind_filter(void)
 	NEED(caps_drop_bounding(&some_caps, &err) == 0);
 	NEED(identity_set_ids(1234, 5678, &err) == 0);
 	NEED(caps_set_for_setup(&some_caps, CAPS_BIT(SYS_ADMIN), &err) == 0);
-	NEED(seccomp_program_load(&program, &fd, &err) == 0);
+	NEED(seccomp_install(&program, &fd, &err) == 0);
 	return exec_self("user");
 }
 
@@ -181,14 +182,14 @@ static int exec_root_behind_filter(void)
 {
 	struct oci_seccomp c = {.set = true, .default_action = OCI_ACT_ALLOW};
 	struct seccomp_program program;
-	struct strings notes = {0};
+	struct notes notes = {0};
 	struct arena arena = {0};
 	int fd;
 
 	NEED(seccomp_program_build(&c, &arena, &program, &notes, &err) == 0);
 	NEED(caps_drop_bounding(&some_caps, &err) == 0);
 	NEED(caps_set_for_setup(&some_caps, CAPS_BIT(SYS_ADMIN), &err) == 0);
-	NEED(seccomp_program_load(&program, &fd, &err) == 0);
+	NEED(seccomp_install(&program, &fd, &err) == 0);
 	return exec_self("root");
 }
 

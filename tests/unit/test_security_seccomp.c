@@ -18,9 +18,10 @@
 
 #include "base/str.h"
 #include "seccomp_judge.h"
-#include "security/seccomp.h"
-#include "security/seccomp_eval.h"
-#include "security/syscalls.h"
+#include "filter/seccomp.h"
+#include "security/seccomp_install.h"
+#include "filter/seccomp_eval.h"
+#include "filter/syscalls.h"
 
 #define X32_BIT UINT32_C(0x40000000)
 #define STRINGS(...)                                                                               \
@@ -35,13 +36,13 @@
 
 static struct arena arena;
 static struct error err;
-static struct strings notes;
+static struct notes notes;
 static struct seccomp_program program;
 
 static int build(const struct oci_seccomp *c)
 {
 	arena_free(&arena);
-	notes = (struct strings){0};
+	notes = (struct notes){0};
 	memset(&program, 0, sizeof(program));
 	memset(&err, 0, sizeof(err));
 	return seccomp_program_build(c, &arena, &program, &notes, &err);
@@ -117,7 +118,7 @@ TEST(no_profile_is_no_program)
 
 	CHECK(build(&c) == 0);
 	CHECK(!program.filter && !program.len);
-	CHECK(seccomp_program_load(&program, &fd, &err) == 0);
+	CHECK(seccomp_install(&program, &fd, &err) == 0);
 	CHECK_INT(fd, -1);
 }
 
@@ -788,7 +789,7 @@ static int load_and_call(void)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return 101;
-	if (seccomp_program_load(&program, &fd, &err) < 0 || fd != -1)
+	if (seccomp_install(&program, &fd, &err) < 0 || fd != -1)
 		return 102;
 	if (syscall(SYS_mkdirat, AT_FDCWD, "", 0) != -1 || errno != EDOM)
 		return 103;
@@ -806,7 +807,7 @@ static int load_and_die(void)
 	int fd;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-	    seccomp_program_load(&program, &fd, &err) < 0)
+	    seccomp_install(&program, &fd, &err) < 0)
 		return 101;
 	syscall(SYS_symlinkat, "", AT_FDCWD, "");
 	return 102;
@@ -842,7 +843,7 @@ static int load_with_listener(void)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return 101;
-	if (seccomp_program_load(&program, &p.fd, &err) < 0 || p.fd < 0)
+	if (seccomp_install(&program, &p.fd, &err) < 0 || p.fd < 0)
 		return 102;
 	if (!(fcntl(p.fd, F_GETFD) & FD_CLOEXEC))
 		return 103;

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 
 #include "base/str.h"
-#include "security/syscalls.h"
+#include "filter/syscalls.h"
 
 static int number(const char *arch, const char *name)
 {

@@ -11,7 +11,7 @@
  * Nothing jumps backwards or out of its own part, so parts can be moved: where a jump of 8 bits
  * falls short, a long one is pushed in front of what it jumps over.
  */
-#include "security/seccomp_compile.h"
+#include "filter/seccomp_compile.h"
 
 #include <endian.h>
 #include <errno.h>

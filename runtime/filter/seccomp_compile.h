@@ -15,7 +15,7 @@
 
 #include "base/arena.h"
 #include "oci/config.h"
-#include "security/syscalls.h"
+#include "filter/syscalls.h"
 
 /* One alternative for one call: all args hold → action. */
 struct seccomp_entry {

@@ -1,4 +1,4 @@
-#include "security/syscalls.h"
+#include "filter/syscalls.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-#include "security/seccomp_eval.h"
+#include "filter/seccomp_eval.h"
 
 #include <string.h>
 
-#include "security/syscalls.h"
+#include "filter/syscalls.h"
 
 struct machine {
 	const struct sock_filter *filter;

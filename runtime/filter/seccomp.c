@@ -1,9 +1,9 @@
 /*
  * A profile becomes tables of numbers, one an architecture, for the compiler. Names and numbers are
- * those of security/syscalls.h; libseccomp is asked for names that are missing there.
+ * those of filter/syscalls.h; libseccomp is asked for names that are missing there.
  * Trust: the profile comes from outside.
  */
-#include "security/seccomp.h"
+#include "filter/seccomp.h"
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -11,15 +11,12 @@
 #include <seccomp.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/str.h"
 #include "json/json.h"
-#include "plan/security.h"
-#include "security/seccomp_compile.h"
-#include "security/syscalls.h"
+#include "filter/seccomp_compile.h"
+#include "filter/syscalls.h"
 
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
@@ -276,7 +273,7 @@ static int rule_add_name(struct build *b, const struct rule *r, const char *name
 	if (rule_add_foreign(b, r, name, &known, e) < 0)
 		return -1;
 	if (!known && seccomp_is_stricter(r->action, b->default_action))
-		plan_note_name(&b->unknown, name);
+		notes_take_name(&b->unknown, name);
 	else if (!known)
 		log_debug("linux.seccomp.syscalls[%zu].names: %s is unknown here", r->index,
 			  json_show(name).text);
@@ -358,12 +355,6 @@ static int flag_value(size_t i, const char *name, unsigned int *ret, struct erro
 	return err_set(e, ERR_CONFIG, "linux.seccomp.flags[%zu]: unknown value \"%s\"", i, name);
 }
 
-/* The kernel looks at the flags before the program: EFAULT means that it knows them. */
-static bool flags_supported(unsigned int f)
-{
-	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, f, NULL) < 0 && errno == EFAULT;
-}
-
 static int build_flags(const struct oci_seccomp *c, bool notify, unsigned int *ret, struct error *e)
 {
 	unsigned int f = 0;
@@ -383,10 +374,6 @@ static int build_flags(const struct oci_seccomp *c, bool notify, unsigned int *r
 		/* It speaks of waiting for a listener: nothing to do without one. */
 		f &= ~(unsigned int)SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
 	}
-	if ((f & SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV) && !flags_supported(f))
-		return err_set(e, ERR_HOST,
-			       "linux.seccomp.flags: this kernel lacks "
-			       "SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV");
 	*ret = f;
 	return 0;
 }
@@ -434,7 +421,7 @@ static int build_compile(struct build *b, struct seccomp_program *p, struct erro
 }
 
 int seccomp_program_build(const struct oci_seccomp *c, struct arena *a,
-			  struct seccomp_program *ret_program, struct strings *ret_notes,
+			  struct seccomp_program *ret_program, struct notes *ret_notes,
 			  struct error *e)
 {
 	struct build b = {.c = c, .arena = a};
@@ -455,26 +442,10 @@ int seccomp_program_build(const struct oci_seccomp *c, struct arena *a,
 			return -1;
 	if (build_compile(&b, &p, e) < 0)
 		return -1;
-	plan_note_names(ret_notes, "linux.seccomp.syscalls: unknown here, and so not restricted:",
+	notes_add_names(ret_notes, "linux.seccomp.syscalls: unknown here, and so not restricted:",
 			&b.unknown, a);
 	p.listener_path = c->listener_path;
 	p.listener_metadata = c->listener_metadata;
 	*ret_program = p;
-	return 0;
-}
-
-int seccomp_program_load(const struct seccomp_program *p, int *ret_listener_fd, struct error *e)
-{
-	const struct sock_fprog prog = {.len = p->len, .filter = p->filter};
-	bool listens = p->flags & SECCOMP_FILTER_FLAG_NEW_LISTENER;
-	long rc = 0;
-
-	if (p->filter)
-		rc = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, p->flags, &prog);
-	if (rc < 0)
-		return err_sys(e, "linux.seccomp: load the filter");
-	if (rc > 0 && !listens)
-		return err_set(e, ERR_SYSTEM, "linux.seccomp: thread %ld can't take the filter", rc);
-	*ret_listener_fd = listens ? (int)rc : -1;
 	return 0;
 }

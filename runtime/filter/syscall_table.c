@@ -8,7 +8,7 @@
  *
  * clone's flags are a long of which the kernel drops the upper half by itself.
  */
-#include "security/syscalls.h"
+#include "filter/syscalls.h"
 
 #include "base/str.h"
 

@@ -1,6 +1,6 @@
 /*
- * From linux.seccomp to a BPF program, and into the kernel. Building is done by the parent before
- * clone, so that errors come early; loading is one system call of init.
+ * From linux.seccomp to a BPF program. Pure: it is a part of the plan, made by the parent before clone, so that
+ * errors come early; init loads it (security/seccomp_install.h).
  *
  * What a profile means here:
  *  - The native architecture is always covered; `architectures` adds to it. A system call of any
@@ -8,15 +8,16 @@
  *    is left out.
  *  - Rules for one system call are alternatives; the args of one rule must all hold. A rule that
  *    has two conditions on one argument is taken as one rule per condition, as other runtimes do.
- *    A rule without args comes before all that have some; otherwise the first that holds decides.
+ *    Of those that hold the strictest decides (seccomp_compile.h).
  *  - An argument and the value it is held to are compared with as many low bits as the kernel takes
  *    of the argument: 64 at most, 32 on 32-bit architectures and x32, and everywhere 32 of an int
  *    and 16 of a mode. libseccomp, and so other runtimes, compare an int with 64 bits, and who sets
  *    bits that the kernel drops gets past their rules.
  *    The mask of SCMP_CMP_MASKED_EQ covers argument and value, as with libseccomp.
  *  - i386 and some others also reach sockets and System V IPC through socketcall and ipc, where a
- *    filter can't see the arguments: there a rule holds without its args.
- *  - A rule whose action is the default action says nothing and is skipped.
+ *    filter can't see the arguments: there a rule that closes a call holds without its args, and one that
+ *    opens it for some does not hold.
+ *  - A rule without args whose action is the default action says nothing and is skipped.
  *  - Names that are unknown are skipped, and noted where the rule would have been a restriction; on
  *    architectures that lack a call, it is skipped.
  *  - errnoRet is EPERM unless given, and an error where the action takes none.
@@ -33,6 +34,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "oci/config.h"
+#include "oci/notes.h"
 
 struct seccomp_program {
 	struct sock_filter *filter; /* NULL: no filter */
@@ -45,13 +47,5 @@ struct seccomp_program {
 
 /* Builds the program. Without linux.seccomp it is empty. Notes are sentences for the log. */
 int seccomp_program_build(const struct oci_seccomp *c, struct arena *a,
-			  struct seccomp_program *ret_program, struct strings *ret_notes,
+			  struct seccomp_program *ret_program, struct notes *ret_notes,
 			  struct error *e);
-
-/*
- * Puts the program on the calling thread, which needs no_new_privs or CAP_SYS_ADMIN. *ret_listener_fd
- * is the notify listener (close-on-exec) or -1. After this every call of ours must pass the filter:
- * the listener is best taken by the parent with pidfd_getfd, for a send could wait for an answer that
- * only its receiver can give.
- */
-int seccomp_program_load(const struct seccomp_program *p, int *ret_listener_fd, struct error *e);
