@@ -43,6 +43,7 @@ struct cli {
 	bool all;
 	bool force;
 	bool quiet;
+	bool json;
 	bool rootless_spec;
 	/* exec */
 	char *process;
@@ -129,7 +130,7 @@ extern const struct cli_option cli_globals[];
 extern const size_t cli_n_globals;
 
 extern const struct cli_command cli_create, cli_start, cli_run, cli_state, cli_kill, cli_delete,
-	cli_list, cli_exec, cli_spec, cli_features,
+	cli_list, cli_exec, cli_spec, cli_features, cli_plan,
 	cli_pause, cli_resume, cli_ps, cli_update, cli_events;
 
 extern const char cli_version[];

@@ -73,6 +73,31 @@ const struct cli_command cli_create = {
 	"create", "ID", "make a container that waits for start", create_options,
 	ARRAY_SIZE(create_options), 1, 1, true, create_run};
 
+/* Without an id the plan is that of a container called "example". */
+static int plan_run(struct cli *c, struct error *e)
+{
+	char example[] = "example", *args[] = {example, NULL};
+	struct buf b = buf_new(c->arena, OUTPUT_MAX);
+	struct create_options o;
+
+	if (!c->n_args)
+		c->args = args;
+	o = container_options(c);
+	if (life_describe(&o, c->json ? PLAN_JSON : PLAN_TEXT, c->arena, &b, e) < 0)
+		return -1;
+	return container_print(&b, e);
+}
+
+static const struct cli_option plan_options[] = {
+	BUNDLE,
+	CLI_OPTION(config, "config", 'f', CLI_TEXT, "FILE", "another file than config.json of the bundle"),
+	CLI_OPTION(no_pivot, "no-pivot", 0, CLI_FLAG, NULL, "as for create"),
+	CLI_OPTION(json, "json", 0, CLI_FLAG, NULL, "an array of objects instead of lines"),
+};
+const struct cli_command cli_plan = {
+	"plan", "[ID]", "print what create would do, and do nothing", plan_options,
+	ARRAY_SIZE(plan_options), 0, 1, false, plan_run, .answers = true};
+
 static int start_run(struct cli *c, struct error *e)
 {
 	return life_start(c->root, c->args[0], c->arena, e);

@@ -90,3 +90,22 @@ int life_plan(const struct create_options *o, const struct host_facts *facts, co
 	ret_plan->no_pivot = o->no_pivot;
 	return 0;
 }
+
+int life_describe(const struct create_options *o, enum plan_form form, struct arena *a, struct buf *b,
+		  struct error *e)
+{
+	struct plan *p = arena_new(a, struct plan);
+	struct host_facts facts;
+	struct bundle bundle;
+	struct joins joins;
+
+	if (store_check_id(o->id, e) < 0 || life_probe_host(!o->no_cgroups, a, &facts, e) < 0)
+		return -1;
+	if (o->no_cgroups)
+		facts.cgroup.mode = CGROUP_DISABLED;
+	if (bundle_load(o, a, &bundle, e) < 0 || life_plan(o, &facts, &bundle, a, &joins, p, e) < 0)
+		return -1;
+	joins_close(&joins);
+	plan_print(p, form, b);
+	return 0;
+}

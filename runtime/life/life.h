@@ -49,6 +49,10 @@ struct created {
 int life_create(const struct create_options *o, struct arena *a, struct created *ret,
 		struct error *e);
 
+/* What a create of these options would do, in words. Nothing is made or changed. */
+int life_describe(const struct create_options *o, enum plan_form form, struct arena *a, struct buf *b,
+		  struct error *e);
+
 int life_start(const char *root, const char *id, struct arena *a, struct error *e);
 
 struct run_options {

@@ -147,6 +147,6 @@ void life_log_plan(const struct plan *p, struct arena *a)
 	if (!log_wants(LOG_DEBUG))
 		return;
 	text = buf_new(a, PLAN_TEXT_MAX);
-	plan_print(p, &text);
+	plan_print(p, PLAN_LOG, &text);
 	log_debug_lines("plan: ", text.data);
 }

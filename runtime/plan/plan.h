@@ -123,5 +123,6 @@ int plan_make(const struct oci_config *c, const char *id, const char *bundle,
 int plan_make_exec(const struct oci_config *c, const char *id, const struct host_facts *facts,
 		   struct arena *a, struct plan *ret, struct error *e);
 
-/* The plan as text, for people and for comparison. */
-void plan_print(const struct plan *p, struct buf *b);
+/* The plan in words, for people, for programs and for comparison. A log gets no arguments of the program. */
+enum plan_form { PLAN_TEXT, PLAN_JSON, PLAN_LOG };
+void plan_print(const struct plan *p, enum plan_form form, struct buf *b);

@@ -1,4 +1,7 @@
-/* The plan as text: one fact a line, in the order in which it will be carried out. */
+/*
+ * The plan in words: one fact a line, in the order in which it will be carried out. Secrets stay out of it, for
+ * plans go to logs: of variables the names alone, and no passwords of file systems.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +9,9 @@
 #include <sys/stat.h>
 
 #include "base/str.h"
+#include "filter/seccomp_eval.h"
 #include "oci/names.h"
+#include "plan/facts.h"
 #include "plan/plan.h"
 #include "sys/sys.h"
 
@@ -15,20 +20,16 @@ struct bit_name {
 	const char *name;
 };
 
-static void print_bits(struct buf *b, const char *label, uint64_t bits, const struct bit_name *names,
+static void print_bits(struct facts *f, const char *key, uint64_t bits, const struct bit_name *names,
 		       size_t n)
 {
-	const char *between = "";
-	size_t i;
+	char *v[16];
+	size_t i, k = 0;
 
-	if (!bits)
-		return;
-	buf_printf(b, " %s", label);
-	for (i = 0; i < n; i++)
-		if (bits & names[i].bit) {
-			buf_printf(b, "%s%s", between, names[i].name);
-			between = ",";
-		}
+	for (i = 0; i < n && k < ARRAY_SIZE(v); i++)
+		if (bits & names[i].bit)
+			v[k++] = (char *)(uintptr_t)names[i].name;
+	fact_list(f, key, v, k);
 }
 
 static const struct bit_name attr_names[] = {
@@ -45,24 +46,81 @@ static const struct bit_name propagation_names[] = {
 	{MS_UNBINDABLE, "unbindable"},
 };
 
-static void print_attrs(struct buf *b, const char *label, uint64_t bits)
+static void print_attrs(struct facts *f, const char *key, uint64_t bits)
 {
-	print_bits(b, label, bits, attr_names, ARRAY_SIZE(attr_names));
+	print_bits(f, key, bits, attr_names, ARRAY_SIZE(attr_names));
 }
 
-static void print_namespaces(const struct plan *p, struct buf *b)
+static void print_propagation(struct facts *f, uint64_t bits, bool all)
+{
+	print_bits(f, all ? "propagation-all" : "propagation", bits, propagation_names,
+		   ARRAY_SIZE(propagation_names));
+}
+
+static void print_root(const struct plan *p, struct facts *f)
+{
+	fact(f, "root");
+	fact_str(f, "path", p->rootfs);
+	fact_str(f, "by", p->new_root ? "pivot" : p->root_detached ? "chroot-detached" : "chroot");
+	fact_is(f, "readonly", p->root_readonly);
+	fact_is(f, "nodev", p->root_nodev);
+	fact_is(f, "may-be-moved", p->no_pivot);
+	print_propagation(f, p->root_propagation, p->root_propagation_all);
+}
+
+static void print_maps(const char *kind, const struct oci_id_maps *maps, struct facts *f)
+{
+	size_t i;
+
+	for (i = 0; i < maps->n; i++) {
+		fact(f, kind);
+		fact_number(f, "inside", maps->v[i].container_id);
+		fact_number(f, "outside", maps->v[i].host_id);
+		fact_number(f, "size", maps->v[i].size);
+	}
+}
+
+static void print_namespaces(const struct plan *p, struct facts *f)
 {
 	size_t i;
 
 	for (i = 0; i < OCI_NS_COUNT; i++)
-		if (plan_has_new(p, oci_ns_names[i].flag))
-			buf_printf(b, "namespace %s new\n", oci_ns_names[i].word);
-	for (i = 0; i < p->ns.n_joins; i++)
-		buf_printf(b, "namespace %s join %.200s\n", oci_ns_names[p->ns.joins[i].type].word,
-			   p->ns.joins[i].path);
+		if (plan_has_new(p, oci_ns_names[i].flag)) {
+			fact(f, "namespace");
+			fact_str(f, "kind", oci_ns_names[i].word);
+			fact_is(f, "new", true);
+		}
+	for (i = 0; i < p->ns.n_joins; i++) {
+		fact(f, "namespace");
+		fact_str(f, "kind", oci_ns_names[p->ns.joins[i].type].word);
+		fact_str(f, "join", p->ns.joins[i].path);
+	}
+	if (p->owns_userns) {
+		print_maps("uid-map", &p->uid_maps, f);
+		print_maps("gid-map", &p->gid_maps, f);
+	}
+	if (p->time_offsets) {
+		fact(f, "time-offsets");
+		fact_str(f, "text", p->time_offsets);
+	}
 }
 
-/* Options of a file system may be secret, and plans go to logs. */
+static void print_names(const struct plan *p, struct facts *f)
+{
+	size_t i;
+
+	if (p->hostname || p->domainname) {
+		fact(f, "names");
+		fact_str(f, "hostname", p->hostname);
+		fact_str(f, "domainname", p->domainname);
+	}
+	for (i = 0; i < p->sysctls.n; i++) {
+		fact(f, "sysctl");
+		fact_str(f, "key", p->sysctls.v[i].key);
+		fact_str(f, "value", p->sysctls.v[i].value);
+	}
+}
+
 static bool is_secret(const char *key)
 {
 	static const char *const words[] = {"pass", "secret", "key", "cred", "token"};
@@ -74,117 +132,274 @@ static bool is_secret(const char *key)
 	return false;
 }
 
-static void print_mount(const struct mount_plan *m, struct buf *b)
+static void print_mount(const struct mount_plan *m, struct facts *f)
 {
 	static const char *const kinds[] = {"fs", "bind", "cgroup", "remount"};
 	size_t i;
 
-	buf_printf(b, "mount %s %s", kinds[m->kind], m->recursive ? "rec " : "");
-	buf_str(b, m->destination);
-	buf_printf(b, " type=%s source=", m->type ? m->type : "-");
-	buf_str(b, m->source ? m->source : "-");
-	print_attrs(b, "set=", m->set);
-	print_attrs(b, "clear=", m->clear);
-	print_attrs(b, "set-all=", m->set_all);
-	print_attrs(b, "clear-all=", m->clear_all);
-	print_bits(b, m->propagation_all ? "propagation-all=" : "propagation=", m->propagation,
-		   propagation_names, ARRAY_SIZE(propagation_names));
-	if (m->tmpcopyup)
-		buf_str(b, " tmpcopyup");
-	if (m->idmap != IDMAP_NONE)
-		buf_printf(b, " %s", m->idmap == IDMAP_ALL ? "ridmap" : "idmap");
+	fact(f, "mount");
+	fact_str(f, "kind", kinds[m->kind]);
+	fact_str(f, "at", m->destination);
+	fact_str(f, "type", m->type);
+	fact_str(f, "source", m->source);
+	fact_str(f, "inside", m->inside);
+	fact_is(f, "recursive", m->recursive);
+	print_attrs(f, "set", m->set);
+	print_attrs(f, "clear", m->clear);
+	print_attrs(f, "set-all", m->set_all);
+	print_attrs(f, "clear-all", m->clear_all);
+	print_propagation(f, m->propagation, m->propagation_all);
+	fact_is(f, "tmpcopyup", m->tmpcopyup);
+	fact_is(f, m->idmap == IDMAP_ALL ? "ridmap" : "idmap", m->idmap != IDMAP_NONE);
 	for (i = 0; i < m->n_params; i++) {
-		buf_printf(b, " %s", m->params[i].key);
-		if (m->params[i].value) {
-			buf_char(b, '=');
-			buf_str(b, is_secret(m->params[i].key) ? "***" : m->params[i].value);
-		}
+		const struct mount_param *q = &m->params[i];
+
+		if (q->value)
+			fact_str(f, q->key, is_secret(q->key) ? "***" : q->value);
+		else
+			fact_is(f, q->key, true);
 	}
-	buf_char(b, '\n');
 }
 
-static void print_device(const struct device_plan *d, struct buf *b)
+static void print_device(const struct device_plan *d, struct facts *f)
 {
-	buf_printf(b, "device %c ", S_ISCHR(d->type) ? 'c' : S_ISBLK(d->type) ? 'b' : 'p');
-	buf_str(b, d->path);
-	buf_printf(b, " %u:%u mode=%o owner=%u:%u\n", d->major, d->minor, d->mode, d->uid, d->gid);
+	fact(f, "device");
+	fact_str(f, "kind", S_ISCHR(d->type) ? "c" : S_ISBLK(d->type) ? "b" : "p");
+	fact_str(f, "at", d->path);
+	fact_number(f, "major", d->major);
+	fact_number(f, "minor", d->minor);
+	fact_octal(f, "mode", d->mode);
+	fact_number(f, "uid", d->uid);
+	fact_number(f, "gid", d->gid);
 }
 
-static void print_cgroup(const struct cgroup_plan *c, struct buf *b)
+static void print_paths(const char *kind, const struct strings *paths, struct facts *f)
+{
+	size_t i;
+
+	for (i = 0; i < paths->n; i++) {
+		fact(f, kind);
+		fact_str(f, "path", paths->v[i]);
+	}
+}
+
+static void print_cgroup_devices(const struct cgroup_plan *c, struct facts *f)
+{
+	char type[2] = "";
+	size_t i;
+
+	for (i = 0; c->devices_dir != SIZE_MAX && i < c->devices.n; i++) {
+		const struct cgroup_device_rule *r = &c->devices.v[i];
+		char numbers[48];
+
+		type[0] = r->type;
+		snprintf(numbers, sizeof(numbers), "%" PRId64 ":%" PRId64, r->major, r->minor);
+		fact(f, "cgroup-device");
+		fact_str(f, r->allow ? "allow" : "deny", type);
+		fact_str(f, "numbers", numbers);
+		fact_number(f, "access", r->access);
+	}
+}
+
+static void print_cgroup(const struct cgroup_plan *c, struct facts *f)
 {
 	size_t i;
 
 	if (c->skipped_reason) {
-		buf_printf(b, "cgroup none: %s\n", c->skipped_reason);
+		fact(f, "cgroup-none");
+		fact_str(f, "because", c->skipped_reason);
 		return;
 	}
 	for (i = 0; i < c->dirs.n; i++) {
-		buf_str(b, "cgroup make ");
-		buf_str(b, c->dirs.v[i].mount);
-		buf_str(b, c->dirs.v[i].path);
-		buf_char(b, '\n');
+		fact(f, "cgroup-make");
+		fact_str(f, "hierarchy", c->dirs.v[i].mount);
+		fact_str(f, "path", c->dirs.v[i].path);
+		fact_is(f, "inner", c->dirs.v[i].inner);
 	}
 	for (i = 0; i < c->n_writes; i++) {
-		const struct cgroup_write *w = &c->writes[i];
-
-		buf_str(b, "cgroup write ");
-		buf_str(b, c->dirs.v[w->hierarchy].mount);
-		buf_printf(b, " %s = ", w->file);
-		buf_str(b, w->value);
-		buf_char(b, '\n');
+		fact(f, "cgroup-write");
+		fact_str(f, "hierarchy", c->dirs.v[c->writes[i].hierarchy].mount);
+		fact_str(f, "file", c->writes[i].file);
+		fact_str(f, "value", c->writes[i].value);
 	}
-	for (i = 0; c->devices_dir != SIZE_MAX && i < c->devices.n; i++) {
-		const struct cgroup_device_rule *r = &c->devices.v[i];
-
-		buf_printf(b, "cgroup device %s %c %" PRId64 ":%" PRId64 " %u\n",
-			   r->allow ? "allow" : "deny", r->type, r->major, r->minor, r->access);
-	}
+	print_cgroup_devices(c, f);
 }
 
-static void print_rdt(const struct rdt_plan *r, struct buf *b)
+static void print_rdt(const struct rdt_plan *r, struct facts *f)
 {
 	if (!r->group.set)
 		return;
-	buf_printf(b, "rdt class %s%s\n", r->group.class,
-		   r->group.ours ? " own" : r->may_make ? " make" : "");
-	if (r->schemata)
-		buf_printf(b, "rdt schemata %s", r->schemata);
-	if (r->group.monitor)
-		buf_printf(b, "rdt monitor %s\n", r->group.monitor);
+	fact(f, "rdt");
+	fact_str(f, "class", r->group.class);
+	fact_is(f, "own", r->group.ours);
+	fact_is(f, "make", !r->group.ours && r->may_make);
+	fact_str(f, "schemata", r->schemata);
+	fact_str(f, "monitor", r->group.monitor);
 }
 
-static void print_security(const struct plan *p, struct buf *b)
+static void print_hooks(const struct oci_hooks *h, struct facts *f)
 {
+	const struct {
+		const char *kind;
+		const struct oci_hook_list *list;
+	} kinds[] = {
+		{"prestart", &h->prestart},	      {"createRuntime", &h->create_runtime},
+		{"createContainer", &h->create_container}, {"startContainer", &h->start_container},
+		{"poststart", &h->poststart},	      {"poststop", &h->poststop},
+	};
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		for (k = 0; k < kinds[i].list->n; k++) {
+			fact(f, "hook");
+			fact_str(f, "kind", kinds[i].kind);
+			fact_str(f, "path", kinds[i].list->v[k].path);
+		}
+}
+
+static void print_caps(const struct cap_sets *c, struct facts *f)
+{
+	fact(f, "capabilities");
+	fact_hex(f, "bounding", c->bounding);
+	fact_hex(f, "effective", c->effective);
+	fact_hex(f, "permitted", c->permitted);
+	fact_hex(f, "inheritable", c->inheritable);
+	fact_hex(f, "ambient", c->ambient);
+}
+
+/* What tells two filters apart, and how much this machine's own architecture is left with. */
+static void print_filter(const struct seccomp_program *p, struct facts *f)
+{
+	enum { CALLS = 512 };
+	const unsigned char *at = (const unsigned char *)p->filter, *end = at + p->len * sizeof(*p->filter);
+	uint64_t digest = UINT64_C(14695981039346656037), allowed = 0, forbidden = 0;
+	int nr;
+
+	if (!p->filter)
+		return;
+	for (; at < end; at++)
+		digest = (digest ^ *at) * UINT64_C(1099511628211); /* FNV-1a */
+	for (nr = 0; nr < CALLS; nr++) {
+		allowed += bpf_allows_always(p->filter, p->len, nr);
+		forbidden += bpf_forbids_always(p->filter, p->len, nr);
+	}
+	fact(f, "filter");
+	fact_hex(f, "digest", digest);
+	fact_number(f, "instructions", p->len);
+	fact_number(f, "calls-allowed", allowed);
+	fact_number(f, "calls-judged", CALLS - allowed - forbidden);
+	fact_hex(f, "flags", p->flags);
+	fact_is(f, "listener", p->notify);
+}
+
+/* Names of variables, up to the '='. */
+static void print_env(const struct strings *env, struct facts *f)
+{
+	enum { SHOWN = 64 };
+	char names[SHOWN][64], *v[SHOWN];
 	size_t i;
 
-	buf_printf(b, "caps bounding=%" PRIx64 " effective=%" PRIx64 " permitted=%" PRIx64, p->caps.bounding,
-		   p->caps.effective, p->caps.permitted);
-	buf_printf(b, " inheritable=%" PRIx64 " ambient=%" PRIx64 "\n", p->caps.inheritable,
-		   p->caps.ambient);
-	for (i = 0; i < p->rlimits.n; i++)
-		buf_printf(b, "rlimit %s %" PRIu64 " %" PRIu64 "\n", p->rlimits.v[i].name,
-			   p->rlimits.v[i].soft, p->rlimits.v[i].hard);
-	for (i = 0; i < p->warnings.n; i++) {
-		buf_str(b, "warning ");
-		buf_str(b, p->warnings.v[i]);
-		buf_char(b, '\n');
+	for (i = 0; i < env->n && i < SHOWN; i++) {
+		snprintf(names[i], sizeof(names[i]), "%.*s", (int)strcspn(env->v[i], "="), env->v[i]);
+		v[i] = names[i];
+	}
+	fact_list(f, "env", v, i);
+}
+
+static void print_groups(const struct ids *gids, struct facts *f)
+{
+	enum { SHOWN = 64 };
+	char numbers[SHOWN][12], *v[SHOWN];
+	size_t i;
+
+	for (i = 0; i < gids->n && i < SHOWN; i++) {
+		snprintf(numbers[i], sizeof(numbers[i]), "%u", gids->v[i]);
+		v[i] = numbers[i];
+	}
+	fact_list(f, "groups", v, i);
+}
+
+static void print_program(const struct program_plan *p, bool args, struct facts *f)
+{
+	if (!p->set)
+		return;
+	fact(f, "user");
+	fact_number(f, "uid", p->uid);
+	fact_number(f, "gid", p->gid);
+	print_groups(&p->gids, f);
+	if (p->umask.set)
+		fact_octal(f, "umask", p->umask.v);
+	fact(f, "program");
+	fact_str(f, "cwd", p->cwd);
+	if (args)
+		fact_list(f, "args", p->args.v, p->args.n);
+	print_env(&p->env, f);
+	fact_is(f, "terminal", p->terminal);
+	fact_is(f, "no-new-privs", p->no_new_privs);
+	if (p->oom_score_adj.set) {
+		char text[16];
+
+		snprintf(text, sizeof(text), "%d", p->oom_score_adj.v);
+		fact_str(f, "oom-score-adj", text);
 	}
 }
 
-void plan_print(const struct plan *p, struct buf *b)
+static void print_confinement(const struct plan *p, struct facts *f)
 {
 	size_t i;
 
-	buf_printf(b, "root %s%s\n", p->new_root ? "pivot" : "chroot",
-		   p->root_readonly ? " readonly" : "");
-	print_namespaces(p, b);
+	if (p->lsm.apparmor_profile || p->lsm.selinux_label || p->lsm.mount_label) {
+		fact(f, "label");
+		fact_str(f, "apparmor", p->lsm.apparmor_profile);
+		fact_str(f, "selinux", p->lsm.selinux_label);
+		fact_str(f, "mounts", p->lsm.mount_label);
+	}
+	print_caps(&p->caps, f);
+	for (i = 0; i < p->rlimits.n; i++) {
+		fact(f, "rlimit");
+		fact_str(f, "name", p->rlimits.v[i].name);
+		fact_number(f, "soft", p->rlimits.v[i].soft);
+		fact_number(f, "hard", p->rlimits.v[i].hard);
+	}
+	print_filter(&p->filter, f);
+}
+
+static void print_notes(const struct notes *notes, struct facts *f)
+{
+	size_t i;
+
+	for (i = 0; i < notes->n; i++) {
+		fact(f, "note");
+		fact_str(f, "text", notes->v[i]);
+	}
+}
+
+void plan_print(const struct plan *p, enum plan_form form, struct buf *b)
+{
+	struct facts f = {.b = b, .json = form == PLAN_JSON};
+	size_t i;
+
+	facts_begin(&f);
+	print_root(p, &f);
+	print_namespaces(p, &f);
+	print_cgroup(&p->cgroup, &f);
+	print_rdt(&p->rdt, &f);
 	for (i = 0; i < p->n_mounts; i++)
-		print_mount(&p->mounts[i], b);
+		print_mount(&p->mounts[i], &f);
 	for (i = 0; i < p->n_devices; i++)
-		print_device(&p->devices[i], b);
-	for (i = 0; i < p->n_netdevs; i++)
-		buf_printf(b, "interface %s as %s\n", p->netdevs[i].host_name, p->netdevs[i].name);
-	print_cgroup(&p->cgroup, b);
-	print_rdt(&p->rdt, b);
-	print_security(p, b);
+		print_device(&p->devices[i], &f);
+	for (i = 0; i < p->n_netdevs; i++) {
+		fact(&f, "interface");
+		fact_str(&f, "name", p->netdevs[i].host_name);
+		fact_str(&f, "as", p->netdevs[i].name);
+	}
+	print_names(p, &f);
+	print_paths("readonly-path", &p->readonly_paths, &f);
+	print_paths("masked-path", &p->masked_paths, &f);
+	print_hooks(&p->hooks, &f);
+	print_program(&p->program, form != PLAN_LOG, &f);
+	print_confinement(p, &f);
+	print_notes(&p->warnings, &f);
+	print_notes(&p->cgroup.warnings, &f);
+	facts_end(&f);
 }

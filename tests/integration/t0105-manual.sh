@@ -180,7 +180,7 @@ _examples() {
 _prepare() {
 	case $1 in
 	sbxrun-run) bundle ;;
-	sbxrun | sbxrun-create | sbxrun-start | sbxrun-spec | sbxrun-features) bundle 'args(["/bin/sleep", "1000"])' ;;
+	sbxrun | sbxrun-create | sbxrun-start | sbxrun-spec | sbxrun-plan | sbxrun-features) bundle 'args(["/bin/sleep", "1000"])' ;;
 	*)
 		bundle 'args(["/bin/sleep", "1000"])'
 		sbx run -d -b "$B" "$ID"

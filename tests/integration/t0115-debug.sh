@@ -62,10 +62,10 @@ a_write_that_fails_says_why() {
 each_decision_of_a_plan_is_a_line() {
 	bundle '.process.rlimits = [{type: "RLIMIT_NOFILE", soft: 99, hard: 100}]' 'mount({destination: "/mnt", type: "bind", source: $T, options: ["bind", "ro"]})'
 	_debugged create -b "$B" "$ID"
-	_says debug 'plan: namespace pid new'
-	_says debug "plan: mount bind /mnt type=bind source=$T set=ro"
-	_says debug 'plan: rlimit RLIMIT_NOFILE 99 100'
-	_says debug 'plan: caps bounding='
+	_says debug 'plan: namespace kind=pid new'
+	_says debug "plan: mount kind=bind at=/mnt type=bind source=$T .*set=ro"
+	_says debug 'plan: rlimit name=RLIMIT_NOFILE soft=99 hard=100'
+	_says debug 'plan: capabilities bounding='
 }
 
 info_says_what_was_made() {
@@ -150,7 +150,7 @@ secrets_are_not_in_it() {
 	bundle 'mount({destination: "/mnt", type: "nonsense", source: "none", options: ["username=me", "password=hunter2-mount"]})'
 	run sbx --debug --log "$T/log" create -b "$B" "$ID"
 	rc_is 1
-	_says debug 'plan: mount fs /mnt .*username=me password=\*\*\*'
+	_says debug 'plan: mount kind=fs at=/mnt .*username=me password=\*\*\*'
 	! grep hunter2 "$T/log" || fail 'a secret is in the log'
 }
 

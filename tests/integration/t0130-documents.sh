@@ -135,4 +135,41 @@ features_does_not_depend_on_the_caller() {
 	cmp as-root as-nobody
 }
 
+# ---- plan ----
+
+a_plan_says_what_would_be_done_and_does_nothing() {
+	bundle '.hostname = "planned"' '.linux.maskedPaths = ["/proc/keys"]' '.linux.sysctl = {"net.ipv4.ip_forward": "1"}' \
+		'.hooks.poststop = [{path: "/bin/true", env: ["TOKEN=secret"]}]' 'sh("echo one two")' '.process.env += ["TOKEN=secret"]'
+	run sbx plan -b "$B" "$ID"
+	rc_is 0
+	is "$err" ''
+	like "$out" '^root path=.*/rootfs by=pivot'
+	like "$out" $'\nnamespace kind=pid new\n'
+	like "$out" $'\nnames hostname=planned\n'
+	like "$out" $'\nmasked-path path=/proc/keys\n'
+	like "$out" $'\nsysctl key=net.ipv4.ip_forward value=1\n'
+	like "$out" $'\nhook kind=poststop path=/bin/true\n'
+	like "$out" $'\nprogram cwd=/ args=/bin/sh,-c,"echo one two" env=[A-Z,]*TOKEN'
+	unlike "$out" secret
+	state_is_empty
+	nothing_is_left
+}
+
+a_plan_is_json_that_can_be_asked() {
+	bundle
+	run sbx plan --json -b "$B"
+	rc_is 0
+	is "$(jq -r 'map(select(.fact == "mount" and .at == "/proc")) | .[0].type' <<<"$out")" proc
+	is "$(jq -r 'map(select(.fact == "user")) | .[0].uid' <<<"$out")" 0
+}
+
+a_plan_of_what_create_refuses_is_refused_alike() {
+	bundle '.process.capabilities.effective = ["CAP_KILL"]' '.process.capabilities.permitted = []'
+	run sbx create -b "$B" "$ID"
+	local words=$err
+	run sbx plan -b "$B" "$ID"
+	rc_is 1
+	is "$err" "$words"
+}
+
 run_tests
