@@ -147,6 +147,9 @@ struct cgroup_oom {
 };
 #define CGROUP_OOM_NONE ((struct cgroup_oom){.fd = -1, .control_fd = -1})
 
+/* How many processes have been killed for want of memory. */
+uint64_t cgroup_oom_kills(const struct cgroup_dirs *d);
+
 int cgroup_oom_open(const struct cgroup_dirs *d, struct cgroup_oom *ret, struct error *e);
 /* How many times it has happened since the last call. *ret_gone: the cgroup is no more. */
 uint64_t cgroup_oom_take(struct cgroup_oom *o, bool *ret_gone);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "json/types.h"
 
@@ -122,6 +123,9 @@ struct cli_command {
  * such words everything is one: 0 stops at the first and leaves it, SIZE_MAX takes options anywhere. */
 int cli_read_options(struct cli *c, char **argv, size_t *at, const struct cli_option *options,
 		     size_t n, size_t words, struct error *e);
+
+/* To standard output. */
+int cli_print(const struct buf *b, struct error *e);
 
 void cli_print_options(FILE *out, const struct cli_option *options, size_t n);
 

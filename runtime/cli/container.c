@@ -26,15 +26,6 @@ enum { OUTPUT_MAX = 64 << 20 };
 	CLI_OPTION(no_subreaper, "no-subreaper", 0, CLI_FLAG, NULL, "accepted for compatibility: sbxrun leaves no process behind")
 // clang-format on
 
-static int container_print(const struct buf *b, struct error *e)
-{
-	if (b->overflow)
-		return err_set(e, ERR_SYSTEM, "the output is too large");
-	if (b->len && fd_write_all(STDOUT_FILENO, b->data, b->len) < 0)
-		return err_sys(e, "write to standard output");
-	return 0;
-}
-
 static struct create_options container_options(const struct cli *c)
 {
 	return (struct create_options){
@@ -63,8 +54,7 @@ static int create_run(struct cli *c, struct error *e)
 
 	if (life_create(&o, c->arena, &created, e) < 0)
 		return -1;
-	fd_close(&created.pidfd);
-	store_close(&created.store);
+	life_let_go(&created);
 	return 0;
 }
 
@@ -85,7 +75,7 @@ static int plan_run(struct cli *c, struct error *e)
 	o = container_options(c);
 	if (life_describe(&o, c->json ? PLAN_JSON : PLAN_TEXT, c->arena, &b, e) < 0)
 		return -1;
-	return container_print(&b, e);
+	return cli_print(&b, e);
 }
 
 static const struct cli_option plan_options[] = {
@@ -125,19 +115,6 @@ static const struct cli_option run_options[] = {
 const struct cli_command cli_run = {"run", "ID", "create, start, wait and delete", run_options,
 				    ARRAY_SIZE(run_options), 1, 1, true, run_run};
 
-static int state_run(struct cli *c, struct error *e)
-{
-	struct buf b = buf_new(c->arena, OUTPUT_MAX);
-
-	if (life_state(c->root, c->args[0], c->arena, &b, e) < 0)
-		return -1;
-	return container_print(&b, e);
-}
-
-const struct cli_command cli_state = {
-	"state", "ID", "print a container's state as JSON", NULL, 0, 1, 1, false, state_run,
-	.answers = true};
-
 static int kill_run(struct cli *c, struct error *e)
 {
 	const char *name = c->n_args > 1 ? c->args[1] : "TERM";
@@ -166,25 +143,3 @@ static const struct cli_option delete_options[] = {
 const struct cli_command cli_delete = {
 	"delete", "ID", "remove a container and all that it holds", delete_options,
 	ARRAY_SIZE(delete_options), 1, 1, false, delete_run};
-
-static int list_run(struct cli *c, struct error *e)
-{
-	enum list_format format = LIST_TABLE;
-
-	if (c->quiet)
-		format = LIST_QUIET;
-	else if (c->format && str_eq(c->format, "json"))
-		format = LIST_JSON;
-	else if (c->format && !str_eq(c->format, "table"))
-		return err_set(e, ERR_USAGE, "--format: \"%s\" is neither table nor json", c->format);
-	if (life_list(c->root, format, stdout, c->arena, e) < 0)
-		return -1;
-	return fflush(stdout) < 0 || ferror(stdout) ? err_sys(e, "write to standard output") : 0;
-}
-
-static const struct cli_option list_options[] = {
-	CLI_OPTION(format, "format", 'f', CLI_TEXT, "table|json", "how to print (default: table)"),
-	CLI_OPTION(quiet, "quiet", 'q', CLI_FLAG, NULL, "ids only"),
-};
-const struct cli_command cli_list = {"list", "", "list the containers", list_options,
-				     ARRAY_SIZE(list_options), 0, 0, false, list_run, .answers = true};

@@ -7,11 +7,13 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/ps.h"
+#include "cli/stats.h"
 #include "cli/units.h"
 #include "life/life.h"
 #include "oci/oci.h"
 
-enum { OUTPUT_MAX = 64 << 20, RESOURCES_MAX = 1 << 20 };
+enum { OUTPUT_MAX = 64 << 20, RESOURCES_MAX = 1 << 20, EVENT_MAX = 4 << 20 };
 
 /* ---- pause, resume ---- */
 
@@ -35,25 +37,15 @@ const struct cli_command cli_resume = {
 
 static int ps_run(struct cli *c, struct error *e)
 {
-	struct ps_options o = {
-		.root = c->root,
-		.id = c->args[0],
-		.json = c->format && str_eq(c->format, "json"),
-		.args = c->args + 1,
-		.n_args = c->n_args - 1,
-	};
+	bool json = c->format && str_eq(c->format, "json");
 	struct buf b = buf_new(c->arena, OUTPUT_MAX);
 
-	if (c->format && !o.json && !str_eq(c->format, "table"))
+	if (c->format && !json && !str_eq(c->format, "table"))
 		return err_set(e, ERR_USAGE, "--format: \"%s\" is neither table nor json",
 			       c->format);
-	if (life_ps(&o, c->arena, &b, e) < 0)
+	if (ps_print(c, json, &b, e) < 0)
 		return -1;
-	if (b.overflow)
-		return err_set(e, ERR_SYSTEM, "the output is too large");
-	return fd_write_all(STDOUT_FILENO, b.data, b.len) < 0 ?
-		       err_sys(e, "write to standard output") :
-		       0;
+	return cli_print(&b, e);
 }
 
 static const struct cli_option ps_options[] = {
@@ -222,15 +214,40 @@ const struct cli_command cli_update = {"update",
 
 /* ---- events ---- */
 
+struct events_out {
+	const char *id;
+	struct error *e;
+};
+
+static int events_print(void *context, const struct life_event *v)
+{
+	const struct events_out *out = context;
+	struct arena a = {0}; /* of this line: they may come for months */
+	struct buf b = buf_new(&a, EVENT_MAX);
+	int result;
+
+	if (v->kind == LIFE_EVENT_STATS)
+		stats_write(out->id, &v->stats->cgroup, &v->stats->rdt, v->stats->net_dev, &b);
+	else
+		stats_write_oom(out->id, &b);
+	result = cli_print(&b, out->e);
+	arena_free(&a);
+	/* The reader left just now. */
+	return result < 0 && out->e->sys == EPIPE ? 1 : result;
+}
+
 static int events_run(struct cli *c, struct error *e)
 {
+	struct events_out out = {.id = c->args[0], .e = e};
 	struct events_options o = {
 		.root = c->root,
 		.id = c->args[0],
-		.once = c->stats,
 		.interval_ns = 5000000000,
-		.out_fd = STDOUT_FILENO,
+		.reader_fd = STDOUT_FILENO,
+		.each = events_print,
+		.context = &out,
 	};
+	struct life_stats *stats = arena_new(c->arena, struct life_stats);
 
 	if (c->interval && !units_duration(c->interval, &o.interval_ns))
 		return err_set(e, ERR_USAGE,
@@ -238,7 +255,11 @@ static int events_run(struct cli *c, struct error *e)
 			       c->interval);
 	if (o.interval_ns <= 0)
 		return err_set(e, ERR_USAGE, "--interval: must be greater than 0");
-	return life_events(&o, c->arena, e);
+	if (!c->stats)
+		return life_events(&o, c->arena, e);
+	if (life_stats(c->root, c->args[0], c->arena, stats, e) < 0)
+		return -1;
+	return events_print(&out, &(struct life_event){.kind = LIFE_EVENT_STATS, .stats = stats}) < 0 ? -1 : 0;
 }
 
 static const struct cli_option events_options[] = {

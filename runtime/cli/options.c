@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/fd.h"
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/suggest.h"
@@ -160,4 +161,13 @@ void cli_print_options(FILE *out, const struct cli_option *options, size_t n)
 			 o->argument ? " " : "", o->argument ? o->argument : "");
 		fprintf(out, "%-32s %s\n", left, o->help);
 	}
+}
+
+int cli_print(const struct buf *b, struct error *e)
+{
+	if (b->overflow)
+		return err_set(e, ERR_SYSTEM, "the output is too large");
+	if (b->len && fd_write_all(STDOUT_FILENO, b->data, b->len) < 0)
+		return err_sys(e, "write to standard output");
+	return 0;
 }

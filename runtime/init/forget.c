@@ -55,6 +55,7 @@ void init_forget(struct init *in)
 	rest.program = in->program ? arena_strdup(&kept, in->program) : NULL;
 	rest.env = forget_all_but(&in->env, 2, &kept); /* program_env_add_sockets() */
 	rest.record = NULL;
+	rest.streams = NULL;
 	arena_wipe(in->arena);
 	*in = rest;
 }

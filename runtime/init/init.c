@@ -49,6 +49,8 @@ static int init_detach_from_caller(struct init *in, struct error *e)
 	store_close(in->store);
 	fd_close(&in->parent_fd);
 	self_forget_words();
+	if (in->streams && streams_take(in->streams, e) < 0)
+		return -1;
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_NAME, INIT_NAME) < 0)
 		return err_sys(e, "prctl");
 	if (setsid() < 0)

@@ -32,6 +32,8 @@ static int join_leave_caller(struct join *j, struct error *e)
 	store_close(j->init.store);
 	fd_close(&j->init.parent_fd);
 	self_forget_words();
+	if (j->init.streams && streams_take(j->init.streams, e) < 0)
+		return -1;
 	if (prctl(PR_SET_NAME, "sbxrun:exec") < 0)
 		return err_sys(e, "prctl");
 	umask(0);

@@ -159,9 +159,14 @@ int listener_take(struct listener_page *page, int pidfd, struct error *e)
 	return fd;
 }
 
+void listener_unmap(struct listener_page *page)
+{
+	munmap(page, sizeof(*page));
+}
+
 void listener_release(struct listener_page *page)
 {
 	atomic_store(&page->taken, 1);
 	syscall(SYS_futex, &page->taken, FUTEX_WAKE, 1, NULL, NULL, 0);
-	munmap(page, sizeof(*page));
+	listener_unmap(page);
 }

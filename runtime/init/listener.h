@@ -36,6 +36,9 @@ int listener_send(int sock, int *listener_fd, struct error *e);
 /* The other side of both: what came must be a listener. Trust: whoever can trace init may have sent it. */
 int listener_check(int fd, struct error *e);
 
+/* The parent: it is not needed any more, and nobody is told. */
+void listener_unmap(struct listener_page *page);
+
 /* Init: offers a page and waits until the other side is ready. NULL on failure. */
 struct listener_page *listener_offer(int sock, struct error *e);
 

@@ -40,6 +40,23 @@ static int stream_renew(int fd, dev_t device, struct error *e)
 	return dup2(own_fd, fd) < 0 ? err_sys(e, "standard stream %d", fd) : 0;
 }
 
+int streams_take(const int streams[3], struct error *e)
+{
+	int fd, high[3] = {-1, -1, -1}, result = 0;
+
+	/* Aside first: they may be each other's numbers. */
+	for (fd = 0; fd < 3; fd++)
+		if ((high[fd] = fcntl(streams[fd], F_DUPFD_CLOEXEC, 3)) < 0)
+			result = -1;
+	for (fd = 0; fd < 3 && result == 0; fd++)
+		result = dup2(high[fd], fd);
+	if (result < 0)
+		err_sys(e, "take the program's streams");
+	for (fd = 0; fd < 3; fd++)
+		fd_close(&high[fd]);
+	return result < 0 ? -1 : 0;
+}
+
 /* A name in this mount namespace for what the descriptor is, as a tree that nothing can be changed through. */
 static int stream_find(int fd)
 {

@@ -6,6 +6,9 @@
 
 #include "base/err.h"
 
+/* What the caller gives the program as 0, 1 and 2, of which none need be a number above these. */
+int streams_take(const int streams[3], struct error *e);
+
 /*
  * Streams that are terminals of the caller's are opened anew through a read-only mount: what is read and written stays
  * the same, but root inside can't change the terminal's mode, owner and times any more. In a mount namespace that has them,

@@ -8,7 +8,7 @@
 #include "base/fd.h"
 #include "init/listener.h"
 #include "init/stage.h"
-#include "life/life.h"
+#include "life/internal.h"
 #include "sys/loop.h"
 #include "sys/msg.h"
 #include "sys/patience.h"
@@ -40,15 +40,19 @@ static int await_tell_agent(int sock, int listener_fd, pid_t pid, const struct r
 	return 0;
 }
 
-int life_serve_listener(int listener_fd, pid_t pid, const struct record *r, struct arena *a,
+int life_serve_listener(int *listener_fd, pid_t pid, const struct record *r, int *take_fd, struct arena *a,
 			struct error *e)
 {
 	autoclose int sock = -1;
 
-	if (listener_check(listener_fd, e) < 0)
+	if (listener_check(*listener_fd, e) < 0)
 		return -1;
+	if (take_fd) {
+		*take_fd = fd_steal(listener_fd);
+		return 0;
+	}
 	sock = await_connect_agent(r, e);
-	return sock < 0 ? -1 : await_tell_agent(sock, listener_fd, pid, r, a, e);
+	return sock < 0 ? -1 : await_tell_agent(sock, *listener_fd, pid, r, a, e);
 }
 
 static const char died[] = "init died before it executed the program";
@@ -90,7 +94,7 @@ static int await_stage(int sock, enum stage stage, pid_t pid, int pidfd, struct 
 }
 
 /* Whoever listens must be there before the filter is: afterwards calls would wait for nobody. */
-static int await_with_page(int sock, int page_fd, pid_t pid, int pidfd, const struct record *r,
+static int await_with_page(int sock, int page_fd, pid_t pid, int pidfd, const struct record *r, int *take_fd,
 			   struct arena *a, struct error *e)
 {
 	struct listener_page *page = listener_map(page_fd, e);
@@ -99,12 +103,18 @@ static int await_with_page(int sock, int page_fd, pid_t pid, int pidfd, const st
 
 	if (!page)
 		return -1;
-	agent_sock = await_connect_agent(r, e);
-	if (agent_sock < 0 || stage_say(sock, STAGE_START, e) < 0 ||
-	    await_stage(sock, STAGE_EXECUTING, pid, pidfd, e) < 0)
+	if (!take_fd)
+		agent_sock = await_connect_agent(r, e);
+	if ((!take_fd && agent_sock < 0) || stage_say(sock, STAGE_START, e) < 0 ||
+	    await_stage(sock, STAGE_EXECUTING, pid, pidfd, e) < 0) {
+		listener_unmap(page);
 		return -1;
+	}
 	fd = listener_take(page, pidfd, e);
-	result = fd < 0 ? -1 : await_tell_agent(agent_sock, fd, pid, r, a, e);
+	if (fd >= 0 && take_fd)
+		result = (*take_fd = fd_steal(&fd)) < 0 ? -1 : 0;
+	else
+		result = fd < 0 ? -1 : await_tell_agent(agent_sock, fd, pid, r, a, e);
 	listener_release(page);
 	return result;
 }
@@ -118,7 +128,7 @@ static bool await_never_executed(pid_t pid)
 	return proc_stat_read(pid, &stat) == 0 && !stat.executed;
 }
 
-int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, struct arena *a,
+int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, int *take_fd, struct arena *a,
 		       struct error *e)
 {
 	autoclose int came_fd = -1;
@@ -133,11 +143,11 @@ int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, s
 	if (msg_await(sock, &kind, &why, &came_fd, died, e) < 0)
 		return -1;
 	if (kind == STAGE_LISTENER) {
-		if (life_serve_listener(came_fd, pid, r, a, e) < 0 || stage_say(sock, STAGE_START, e) < 0 ||
+		if (life_serve_listener(&came_fd, pid, r, take_fd, a, e) < 0 || stage_say(sock, STAGE_START, e) < 0 ||
 		    await_stage(sock, STAGE_EXECUTING, pid, pidfd, e) < 0)
 			return -1;
 	} else if (kind == STAGE_PAGE) {
-		if (await_with_page(sock, came_fd, pid, pidfd, r, a, e) < 0)
+		if (await_with_page(sock, came_fd, pid, pidfd, r, take_fd, a, e) < 0)
 			return -1;
 	} else if (kind == STAGE_FAILED) {
 		*e = why;

@@ -8,7 +8,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "life/foreground.h"
-#include "life/life.h"
+#include "life/internal.h"
 #include "life/notify.h"
 #include "oci/oci.h"
 

@@ -20,7 +20,7 @@
 #include "init/init.h"
 #include "init/stage.h"
 #include "life/bundle.h"
-#include "life/life.h"
+#include "life/internal.h"
 #include "life/notify.h"
 #include "ns/members.h"
 #include "ns/netdev.h"
@@ -206,7 +206,8 @@ static int create_await_birth(struct making *m, int sock, struct error *e)
 	c->pid = pid;
 	c->pidfd = fd_steal(&pidfd);
 	c->record.pid = pid;
-	if (listens && life_serve_listener(listener_fd, pid, &c->record, m->a, e) < 0)
+	if (listens && life_serve_listener(&listener_fd, pid, &c->record, m->o->take_listener ? &c->listener_fd : NULL,
+				       m->a, e) < 0)
 		return -1;
 	if (init_is_given_scheduler(&m->init) && identity_set_scheduler(pid, &m->plan.scheduler, e) < 0)
 		return -1;
@@ -435,7 +436,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 		.a = a,
 		.joins = JOINS_NONE,
 		.netdevs = NETDEVS_NONE,
-		.made = {.store = STORE_NONE, .pidfd = -1},
+		.made = {.store = STORE_NONE, .pidfd = -1, .listener_fd = -1, .notify_fd = -1},
 		.init = {.plan = &m->plan,
 			 .arena = a,
 			 .cgroup = CGROUP_HANDLE_NONE,
@@ -445,15 +446,20 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 			 .pid_ns = PID_NS_NONE,
 			 .no_new_keyring = o->no_new_keyring,
 			 .preserve_fds = o->preserve_fds,
-			 .listen_fds = o->listen_fds},
+			 .listen_fds = o->listen_fds,
+			 .streams = o->streams},
 	};
 	result = create_prepare(m, e);
 	patience_catch_signals();
 	if (result == 0)
 		result = create_make(m, e);
 	create_close_inits(m);
-	if (result < 0)
+	if (result < 0) {
+		fd_close(&m->made.listener_fd);
+		patience_let_signals();
 		return -1;
+	}
+	m->made.take_listener = o->take_listener;
 	timing_mark("created");
 	log_info("container %s created, init is process %d", o->id, m->made.pid);
 	m->made.terminal_is_ours = m->plan.program.terminal && !o->console_socket;

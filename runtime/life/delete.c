@@ -4,7 +4,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "cgroup/cgroup.h"
-#include "life/life.h"
+#include "life/internal.h"
 
 /* Whoever holds the lock may be waiting for this very process: a start whose init is stopped. */
 static void delete_kill_first(const char *root, const char *id, struct arena *a)

@@ -14,7 +14,7 @@
 #include "cgroup/cgroup.h"
 #include "cgroup/rdt.h"
 #include "init/hooks.h"
-#include "life/life.h"
+#include "life/internal.h"
 #include "sys/loop.h"
 #include "sys/patience.h"
 #include "sys/sys.h"

@@ -1,33 +1,20 @@
 /*
- * events: a line for the statistics at every interval and for every time the container ran out of
- * memory, until it ends or nobody reads any more. One loop over init's pidfd, what tells of memory,
- * the reader, and the clock.
+ * Statistics, once or at every interval, and word of every time that the container ran out of memory, until it ends or
+ * nobody wants to know any more. One loop over init's pidfd, what tells of memory, the reader, and the clock.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/fd.h"
 #include "base/log.h"
-#include "cgroup/stats.h"
-#include "json/json.h"
-#include "life/life.h"
-#include "life/stats.h"
+#include "life/internal.h"
 #include "sys/loop.h"
 
-enum { LINE_MAX_BYTES = 4 << 20 };
-
-static int events_send(int out_fd, const struct buf *b, struct error *e)
-{
-	if (b->overflow)
-		return err_set(e, ERR_SYSTEM, "events: the statistics are too large");
-	if (fd_write_all(out_fd, b->data, b->len) < 0)
-		return err_sys(e, "write to standard output");
-	return 0;
-}
+enum { NET_DEV_MAX = 1 << 20 };
 
 /* The pid on record is its while the pidfd says that it lives. */
-static int events_open_proc(pid_t pid, int pidfd)
+static int stats_open_proc(pid_t pid, int pidfd)
 {
 	char path[32];
 	int fd;
@@ -39,38 +26,57 @@ static int events_open_proc(pid_t pid, int pidfd)
 	return fd;
 }
 
-static int events_send_stats(const struct record *r, int pidfd, int out_fd, struct error *e)
+/* The interfaces of init's network namespace, unless that is ours: then they are not its own. NULL:
+ * nothing to say. */
+static char *stats_interfaces(int proc_dfd, struct arena *a)
 {
-	const struct cgroup_dirs dirs = life_cgroups(r);
-	autoclose int proc_dfd = events_open_proc(r->pid, pidfd);
-	struct arena a = {0}; /* of this line: the loop may go on for months */
-	struct buf b = buf_new(&a, LINE_MAX_BYTES);
-	struct cgroup_stats stats;
-	struct rdt_stats rdt;
-	int result = -1;
+	struct stat own, its;
+	autoclose int fd = -1;
+	size_t len;
 
-	if (cgroup_stats_read(&dirs, &a, &stats, e) == 0) {
-		rdt_stats_read(&r->rdt, &a, &rdt);
-		life_stats_write(r->id, &stats, &rdt, proc_dfd, &a, &b);
-		result = events_send(out_fd, &b, e);
-	}
-	arena_free(&a);
-	return result;
+	if (proc_dfd < 0 || fstatat(proc_dfd, "ns/net", &its, 0) < 0 ||
+	    stat("/proc/self/ns/net", &own) < 0 ||
+	    (own.st_dev == its.st_dev && own.st_ino == its.st_ino))
+		return NULL;
+	fd = openat(proc_dfd, "net/dev", O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? NULL : fd_read_all(fd, NET_DEV_MAX, a, &len);
 }
 
-static int events_send_oom(const struct record *r, uint64_t times, int out_fd, struct error *e)
+static int stats_read(const struct record *r, int pidfd, struct arena *a, struct life_stats *ret,
+		      struct error *e)
 {
-	struct arena a = {0};
-	struct buf b = buf_new(&a, LINE_MAX_BYTES);
-	int result = 0;
+	const struct cgroup_dirs dirs = life_cgroups(r);
+	autoclose int proc_dfd = stats_open_proc(r->pid, pidfd);
 
-	buf_str(&b, "{\"type\":\"oom\",\"id\":");
-	json_write_string(&b, r->id);
-	buf_str(&b, "}\n");
-	while (result == 0 && times-- > 0)
-		result = events_send(out_fd, &b, e);
-	arena_free(&a);
-	return result;
+	if (cgroup_stats_read(&dirs, a, &ret->cgroup, e) < 0)
+		return -1;
+	rdt_stats_read(&r->rdt, a, &ret->rdt);
+	ret->net_dev = stats_interfaces(proc_dfd, a);
+	return 0;
+}
+
+/* A running container that counts. */
+static int stats_load(const char *root, const char *id, struct arena *a, struct record *ret, int *ret_pidfd,
+		      struct error *e)
+{
+	auto_store struct store s = STORE_NONE;
+	enum status status;
+
+	if (life_load(root, id, STORE_LOOK, a, &s, ret, e) < 0)
+		return -1;
+	if (!ret->cgroups.n)
+		return err_set(e, ERR_HOST, "events: container \"%s\" has no cgroups that count", id);
+	if (store_status(&s, ret, &status, ret_pidfd, e) < 0)
+		return -1;
+	return *ret_pidfd < 0 ? err_set(e, ERR_WRONG_STATE, "container not running") : 0;
+}
+
+int life_stats(const char *root, const char *id, struct arena *a, struct life_stats *ret, struct error *e)
+{
+	autoclose int pidfd = -1;
+	struct record r;
+
+	return stats_load(root, id, a, &r, &pidfd, e) < 0 ? -1 : stats_read(&r, pidfd, a, ret, e);
 }
 
 /* The next moment of the beat that is still to come; what was missed is not made up for. */
@@ -81,9 +87,9 @@ static int64_t events_next(int64_t due, int64_t interval, int64_t now)
 
 /* What the loop knows. */
 struct events {
+	const struct events_options *o;
 	const struct record *record;
 	int pidfd;
-	int out_fd;
 	struct cgroup_oom *oom;
 	struct loop_source *oom_source;
 	bool ended;
@@ -94,10 +100,13 @@ static int events_take_oom(struct events *v)
 {
 	bool gone;
 	uint64_t times = cgroup_oom_take(v->oom, &gone);
+	int result = 0;
 
 	if (gone)
 		v->oom_source->fd = -1;
-	return times ? events_send_oom(v->record, times, v->out_fd, v->e) : 0;
+	for (; times && result == 0; times--)
+		result = v->o->each(v->o->context, &(struct life_event){.kind = LIFE_EVENT_OOM});
+	return result;
 }
 
 static int events_serve_oom(void *context, short events)
@@ -115,67 +124,63 @@ static int events_serve_end(void *context, short events)
 	return 0;
 }
 
-/* A line at each beat. */
 static int events_beat(struct events *v)
 {
-	if (events_send_stats(v->record, v->pidfd, v->out_fd, v->e) == 0)
-		return 0;
-	if (v->e->class != ERR_WRONG_STATE)
-		return -1;
-	log_debug("%s", v->e->text); /* it is just being deleted */
-	return 0;
+	struct arena a = {0}; /* of this beat: the loop may go on for months */
+	struct life_stats *stats = arena_new(&a, struct life_stats);
+	int result = stats_read(v->record, v->pidfd, &a, stats, v->e);
+
+	if (result == 0) {
+		result = v->o->each(v->o->context, &(struct life_event){.kind = LIFE_EVENT_STATS, .stats = stats});
+	} else if (v->e->class == ERR_WRONG_STATE) {
+		log_debug("%s", v->e->text); /* it is just being deleted */
+		result = 0;
+	}
+	arena_free(&a);
+	return result;
 }
 
-static int events_loop(struct events *v, int64_t interval)
+/* 1: nobody wants more. */
+static int events_loop(struct events *v)
 {
+	const int64_t interval = v->o->interval_ns;
 	struct loop l = {0};
 	int64_t due;
+	int result;
 
 	loop_add(&l, v->pidfd, POLLIN, events_serve_end, v);
 	v->oom_source = loop_add(&l, v->oom->fd, v->oom->events, events_serve_oom, v);
-	loop_add(&l, v->out_fd, 0, events_serve_end, v); /* its reader has left */
+	loop_add(&l, v->o->reader_fd, 0, events_serve_end, v); /* who reads has left */
 	if (__builtin_add_overflow(loop_now(), interval, &due))
 		due = LOOP_NEVER;
 	for (;;) {
-		if (loop_round(&l, due) < 0)
-			return -1;
+		result = loop_round(&l, due);
 		/* Why it has ended may be that it ran out of memory. */
-		if (v->ended)
+		if (result == 0 && v->ended)
 			return events_take_oom(v);
-		if (loop_now() < due)
-			continue;
-		if (events_beat(v) < 0)
-			return -1;
-		due = events_next(due, interval, loop_now());
+		if (result == 0 && loop_now() >= due) {
+			result = events_beat(v);
+			due = events_next(due, interval, loop_now());
+		}
+		if (result)
+			return result;
 	}
 }
 
 int life_events(const struct events_options *o, struct arena *a, struct error *e)
 {
-	auto_store struct store s = STORE_NONE;
 	struct cgroup_oom oom = CGROUP_OOM_NONE;
-	autoclose int pidfd = -1;
 	struct cgroup_dirs dirs;
-	enum status status;
+	autoclose int pidfd = -1;
 	struct record r;
 	int result;
 
-	if (life_load(o->root, o->id, STORE_LOOK, a, &s, &r, e) < 0)
+	if (stats_load(o->root, o->id, a, &r, &pidfd, e) < 0)
 		return -1;
 	dirs = life_cgroups(&r);
-	if (!dirs.n)
-		return err_set(e, ERR_HOST, "events: container \"%s\" has no cgroups that count",
-			       o->id);
-	if (store_status(&s, &r, &status, &pidfd, e) < 0)
-		return -1;
-	if (pidfd < 0)
-		return err_set(e, ERR_WRONG_STATE, "container not running");
-	if (o->once)
-		return events_send_stats(&r, pidfd, o->out_fd, e);
 	if (cgroup_oom_open(&dirs, &oom, e) < 0)
 		return -1;
-	result = events_loop(&(struct events){.record = &r, .pidfd = pidfd, .out_fd = o->out_fd, .oom = &oom, .e = e},
-			     o->interval_ns);
+	result = events_loop(&(struct events){.o = o, .record = &r, .pidfd = pidfd, .oom = &oom, .e = e});
 	cgroup_oom_close(&oom);
-	return result < 0 && e->sys == EPIPE ? 0 : result; /* the reader left just now */
+	return result < 0 ? -1 : 0;
 }

@@ -19,7 +19,7 @@
 #include "init/stage.h"
 #include "life/foreground.h"
 #include "life/guard.h"
-#include "life/life.h"
+#include "life/internal.h"
 #include "ns/launch.h"
 #include "oci/names.h"
 #include "oci/oci.h"
@@ -351,7 +351,7 @@ static int exec_start(const struct exec_options *o, const struct record *r, stru
 	fd_close(&j->init.console_fd);
 	result = pid < 0 ? -1 : exec_give_scheduler(&j->init, socks[0], pid, e);
 	if (result == 0)
-		result = life_await_program(socks[0], pid, pidfd, r, a, e);
+		result = life_await_program(socks[0], pid, pidfd, r, NULL, a, e);
 	fd_close(&socks[0]);
 	if (result == 0 && own_console >= 0)
 		result = foreground_open_terminal(f, own_console, e);

@@ -68,7 +68,7 @@ static void foreground_make_raw(struct foreground *f)
 	f->own_terminal_is_raw = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
 }
 
-static void foreground_make_sane(struct foreground *f)
+void foreground_make_sane(struct foreground *f)
 {
 	if (f->own_terminal_is_raw)
 		tcsetattr(STDIN_FILENO, TCSANOW, &f->own_terminal); /* not to wait for a line that is held up */
@@ -216,6 +216,6 @@ int foreground_wait(struct foreground *f, pid_t pid, int pidfd)
 	status = child_collect(pid);
 	if (terminal)
 		foreground_drain(f, &out);
-	foreground_close(f);
+	foreground_make_sane(f);
 	return status < 0 ? 0 : child_exit_code(status);
 }

@@ -36,5 +36,8 @@ int foreground_open_terminal(struct foreground *f, int sock, struct error *e);
 /* Forwards signals and bytes until pid (our child) has ended; its exit code, or 128 + signal. */
 int foreground_wait(struct foreground *f, pid_t pid, int pidfd);
 
-/* Gives our own terminal and the signals back. foreground_wait() has done so. */
+/* Gives our own terminal back. foreground_wait() has done so. */
+void foreground_make_sane(struct foreground *f);
+
+/* That, and the signals: those that came and were not passed on are delivered now. */
 void foreground_close(struct foreground *f);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "life/life.h"
+#include "life/internal.h"
 #include "sys/unix.h"
 
 /* What is replaced is an old pid file, and nothing else: not a device or a pipe, and not a link, as /dev/stdout is

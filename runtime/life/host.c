@@ -8,7 +8,7 @@
 #include "cgroup/cgroup.h"
 #include "cgroup/rdt.h"
 #include "life/bundle.h"
-#include "life/life.h"
+#include "life/internal.h"
 #include "ns/joins.h"
 #include "oci/oci.h"
 #include "security/caps.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "life/life.h"
+#include "life/internal.h"
 #include "ns/userns.h"
 #include "sys/child.h"
 #include "sys/sys.h"

@@ -9,7 +9,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "cgroup/cgroup.h"
-#include "life/life.h"
+#include "life/internal.h"
 
 struct killing {
 	struct cgroup_dirs dirs;

@@ -1,18 +1,22 @@
 /*
- * The verbs. Each loads what it needs, does one thing, and records it. They return -1 with an error
- * and leave printing and exit codes to the programs.
+ * The library's edge: the verbs, and containers in the hands of the process that made them. A call returns -1 with an
+ * error, or 0 and structs; what it prints, and with which status a program ends, is the program's affair. It leaves
+ * nothing behind in the calling process: no descriptor, child, signal mask, handler, umask or directory that was not
+ * there before. What is in the structs lives as long as the arena that was given.
+ *
+ * One thread, one call at a time; a child of the caller's that ends meanwhile is left alone. A program that serves many should not make containers from
+ * its own heap, which init has a copy of until it executes: a small process of its own for each is the way.
  */
 #pragma once
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "ns/joins.h"
-#include "ns/members.h"
+#include "cgroup/rdt.h"
+#include "cgroup/stats.h"
 #include "plan/plan.h"
 #include "state/record.h"
 #include "state/store.h"
@@ -35,6 +39,8 @@ struct create_options {
 	unsigned int preserve_fds;
 	unsigned int listen_fds; /* of these, the first: by socket activation */
 	bool notify;		 /* the caller is a service that wants to know when it is ready */
+	const int *streams;	 /* three descriptors for the program; NULL: the caller's own */
+	bool take_listener;	 /* of seccomp notifications: it comes with the start instead of going to listenerPath */
 };
 
 /* A container that this process made, and whose init is its child. */
@@ -44,10 +50,37 @@ struct created {
 	pid_t pid;
 	int pidfd;
 	bool terminal_is_ours; /* its master is on its way over create_options.console_fd */
+	bool take_listener;
+	int listener_fd;       /* taken already, or -1 */
+	int notify_fd;	       /* where the program says that it is ready, or -1 */
+	int64_t started;       /* the moment (sys/loop.h); 0: it was not */
 };
 
 int life_create(const struct create_options *o, struct arena *a, struct created *ret,
 		struct error *e);
+
+/* Starts it: the program runs. *ret_listener_fd (may be NULL) is the listener that create_options.take_listener asks
+ * for, or -1. Others may look at it and signal it from here on. After a failure it is the caller's to remove. */
+int life_launch(struct created *c, int *ret_listener_fd, struct arena *a, struct error *e);
+
+/* How a program ended, and what it took. */
+struct life_end {
+	int status;	      /* exit code, or 128 + signal */
+	int signal;	      /* 0: none */
+	bool oom;	      /* the kernel has killed something of it, for it was out of memory */
+	uint64_t cpu_ns;      /* of all its processes; without cgroups, of those that were waited for */
+	uint64_t peak_memory; /* bytes; 0: not known */
+	int64_t wall_ns;
+};
+
+/* Waits until the program has ended, or until the moment (sys/loop.h; LOOP_NEVER). 1; 0: it has not. */
+int life_wait(struct created *c, int64_t until, struct arena *a, struct life_end *ret, struct error *e);
+
+/* Kills what is left of it, removes it, and lets go. */
+int life_remove(struct created *c, struct arena *a, struct error *e);
+
+/* Lets go; the container stays. */
+void life_let_go(struct created *c);
 
 /* What a create of these options would do, in words. Nothing is made or changed. */
 int life_describe(const struct create_options *o, enum plan_form form, struct arena *a, struct buf *b,
@@ -85,119 +118,61 @@ struct exec_options {
 };
 int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, struct error *e);
 
-int life_state(const char *root, const char *id, struct arena *a, struct buf *b, struct error *e);
+/* A container as it is now. */
+struct life_view {
+	struct record record;
+	enum status status;
+	pid_t pid; /* of init; 0: it has ended */
+};
+int life_state(const char *root, const char *id, struct arena *a, struct life_view *ret, struct error *e);
 
 int life_kill(const char *root, const char *id, int sig, bool all, struct arena *a,
 	      struct error *e);
 
 int life_delete(const char *root, const char *id, bool force, struct arena *a, struct error *e);
 
-enum list_format { LIST_TABLE, LIST_JSON, LIST_QUIET };
-/* Printed as it goes, since there may be many. */
-int life_list(const char *root, enum list_format format, FILE *out, struct arena *a,
-	      struct error *e);
+/* The ids below a root, sorted. */
+int life_ids(const char *root, struct arena *a, struct strings *ret, struct error *e);
+
+/* Each container, one by one, since there may be many: the view, and the arena, are gone when each() returns. One whose
+ * record can't be read is among them; one whose status can't be told makes it -1, after all others. */
+typedef void life_each(void *context, const struct life_view *v, struct arena *a);
+int life_list(const char *root, life_each *each, void *context, struct arena *a, struct error *e);
 
 /* Freezes all processes of a container; resume is the way back. */
 int life_pause(const char *root, const char *id, struct arena *a, struct error *e);
 int life_resume(const char *root, const char *id, struct arena *a, struct error *e);
 
-struct ps_options {
-	const char *root;
-	const char *id;
-	bool json;	   /* an array of pids; otherwise the table of the host's ps … */
-	char *const *args; /* … run with these */
-	size_t n_args;
-};
-int life_ps(const struct ps_options *o, struct arena *a, struct buf *b, struct error *e);
-/* Of what ps has printed the title and the lines of these pids (sorted). text is cut up. */
-int life_ps_filter(char *text, const pid_t *pids, size_t n, struct buf *b, struct error *e);
+/* Its processes as the host numbers them, sorted. */
+int life_pids(const char *root, const char *id, struct arena *a, pid_t **ret_pids, size_t *ret_n,
+	      struct error *e);
 
 /* New limits; what is not given stays. All of them or, on failure, none. */
 int life_update(const char *root, const char *id, const struct oci_resources *resources,
 		const struct oci_intel_rdt *rdt, struct arena *a, struct error *e);
 
+/* What has been counted of a running container. */
+struct life_stats {
+	struct cgroup_stats cgroup;
+	struct rdt_stats rdt;
+	char *net_dev; /* the text of init's /proc/PID/net/dev; NULL: its interfaces are not its own */
+};
+int life_stats(const char *root, const char *id, struct arena *a, struct life_stats *ret, struct error *e);
+
+enum life_event_kind { LIFE_EVENT_STATS, LIFE_EVENT_OOM };
+struct life_event {
+	enum life_event_kind kind;
+	struct life_stats *stats; /* until each() returns */
+};
+
 struct events_options {
 	const char *root;
 	const char *id;
-	bool once;	     /* the statistics of now, and no more */
 	int64_t interval_ns; /* above 0 */
-	int out_fd;
+	int reader_fd;	     /* its hang-up ends it; -1: none */
+	/* 0: go on; 1: no more; -1: failed, and the caller knows why. */
+	int (*each)(void *context, const struct life_event *v);
+	void *context;
 };
-/* Writes events as lines of JSON until the container ends. */
+/* Until the container ends. */
 int life_events(const struct events_options *o, struct arena *a, struct error *e);
-
-/* ---- shared by the verbs ---- */
-
-/* Opens a container's store and reads its record. *ret_store is the caller's to close. */
-int life_load(const char *root, const char *id, enum store_lock how, struct arena *a,
-	      struct store *ret_store, struct record *ret_record, struct error *e);
-
-/* Reads the config that the container was made from. */
-int life_read_config(const struct store *s, struct arena *a, struct oci_config *ret, struct error *e);
-
-/* Engines protect themselves from being killed when memory is short. Unless the config says so, that is not for
- * the program: without oomScoreAdj a score below 0 becomes 0. */
-void life_settle_oom_score(struct oci_process *p);
-
-/* Each decision of the plan as a line of the log at level debug. */
-void life_log_plan(const struct plan *p, struct arena *a);
-
-/* What a plan has to say of things in the config that can't be had: warnings, or with strict an error that
- * names all of them. */
-int life_settle_notes(const struct plan *p, bool strict, struct arena *a, struct error *e);
-
-/* The record's cgroups, as cgroup/ takes them. */
-struct cgroup_dirs life_cgroups(const struct record *r);
-
-/* How to find the processes of a container that has no cgroups; pidfd: its init, -1 when it has ended.
- * Where they can't be found, *ret finds nothing. */
-void life_find_members(const struct record *r, int pidfd, struct members *ret);
-
-/* store_status(), and whether it is frozen. */
-int life_status(const struct store *s, const struct record *r, enum status *ret, int *ret_pidfd,
-		struct error *e);
-
-/* cgroups false: without them, for verbs that use those on record. */
-int life_probe_host(bool cgroups, struct arena *a, struct host_facts *ret, struct error *e);
-
-/* Where a container's record is: an absolute path, though there may be nothing yet. */
-const char *life_state_dir(const char *root, const char *id, struct arena *a);
-
-/* Opens the namespaces that a bundle joins, and makes its plan. *ret_joins is the caller's to close. */
-struct bundle;
-int life_plan(const struct create_options *o, const struct host_facts *facts, const struct bundle *b,
-	      struct arena *a, struct joins *ret_joins, struct plan *ret_plan, struct error *e);
-
-/* Starts a created container: tells init, waits until the program runs, runs poststart hooks. After a
- * failed hook (ERR_HOOK) the caller must destroy the container, as the specification demands.
- * *ret_notify_fd is where the program will say that it is ready, if anybody waits for it, or -1. */
-int life_start_created(struct store *s, struct record *r, int pidfd, int *ret_notify_fd,
-		       struct arena *a, struct error *e);
-
-/* Waits until the program runs. -1 with the reason why it doesn't; the process may still be there. */
-int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, struct arena *a,
-		       struct error *e);
-
-/* Hands the listener of a process's filter to whoever listenerPath names. */
-int life_serve_listener(int listener_fd, pid_t pid, const struct record *r, struct arena *a,
-			struct error *e);
-
-/* Whether there is room for one (file NULL: none is wanted): nothing, or an old one that may be replaced. */
-int life_check_pid_file(const char *file, struct error *e);
-
-/* Digits alone, whole at once. */
-int life_write_pid_file(const char *file, pid_t pid, struct arena *a, struct error *e);
-
-int life_send_pidfd(const char *path, int pidfd, struct error *e);
-
-int life_is_of_this_boot(const struct record *r, bool *ret, struct error *e);
-
-/* Does act; where an ordinary user is refused what his container has closed or given away (EACCES), once more,
- * by a child that has the container's ids. What act leaves in memory is not seen then. */
-typedef int life_act(void *arg, struct error *e);
-int life_act_by_ids(life_act *act, void *arg, const struct store *s, struct arena *a, struct error *e);
-
-/* Kills what is left of a container and removes everything that create made. Goes on after a
- * failure, reports the first. The store is gone afterwards unless something could not be removed. */
-int life_destroy(struct store *s, const struct record *r, int pidfd, struct arena *a,
-		 struct error *e);

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cgroup/cgroup.h"
-#include "life/life.h"
+#include "life/internal.h"
 #include "oci/oci.h"
 #include "security/identity.h"
 #include "sys/proc.h"

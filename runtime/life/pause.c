@@ -4,7 +4,7 @@
  */
 #include "base/log.h"
 #include "cgroup/cgroup.h"
-#include "life/life.h"
+#include "life/internal.h"
 
 int life_pause(const char *root, const char *id, struct arena *a, struct error *e)
 {

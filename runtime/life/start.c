@@ -7,11 +7,11 @@
 #include "base/timing.h"
 #include "init/hooks.h"
 #include "init/stage.h"
-#include "life/life.h"
+#include "life/internal.h"
 #include "life/notify.h"
 #include "sys/patience.h"
 
-static int start_tell_init(struct store *s, const struct record *r, int pidfd, struct arena *a,
+static int start_tell_init(struct store *s, const struct record *r, int pidfd, int *take_fd, struct arena *a,
 			   struct error *e)
 {
 	autoclose int sock = store_connect(s, e);
@@ -23,7 +23,7 @@ static int start_tell_init(struct store *s, const struct record *r, int pidfd, s
 		return err_sys(e, "remove the start socket");
 	if (stage_say(sock, STAGE_START, e) < 0)
 		return -1;
-	return life_await_program(sock, r->pid, pidfd, r, a, e);
+	return life_await_program(sock, r->pid, pidfd, r, take_fd, a, e);
 }
 
 static int start_run_poststart(const struct record *r, struct arena *a, struct error *e)
@@ -35,13 +35,13 @@ static int start_run_poststart(const struct record *r, struct arena *a, struct e
 			 &(struct hook_setting){.dir = r->bundle}, e);
 }
 
-int life_start_created(struct store *s, struct record *r, int pidfd, int *ret_notify_fd,
+int life_start_created(struct store *s, struct record *r, int pidfd, int *ret_notify_fd, int *take_fd,
 		       struct arena *a, struct error *e)
 {
 	*ret_notify_fd = -1;
 	if (r->notify && notify_is_wanted() && (*ret_notify_fd = notify_bind(s, e)) < 0)
 		return -1;
-	if (start_tell_init(s, r, pidfd, a, e) < 0) {
+	if (start_tell_init(s, r, pidfd, take_fd, a, e) < 0) {
 		/* It may wait for a seccomp listener that nobody serves. */
 		if (pidfd >= 0)
 			pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
@@ -52,22 +52,15 @@ int life_start_created(struct store *s, struct record *r, int pidfd, int *ret_no
 	return start_run_poststart(r, a, e);
 }
 
-int life_start(const char *root, const char *id, struct arena *a, struct error *e)
+static int start_it(const char *root, const char *id, struct arena *a, struct error *e)
 {
 	auto_store struct store s = STORE_NONE;
 	autoclose int pidfd = -1, notify_fd = -1;
 	struct error ignored;
 	enum status status;
 	struct record r;
-	bool found;
 
-	patience_catch_signals();
-	if (store_check_id(id, e) < 0 || store_open(root, id, STORE_LOCK, &s, e) < 0 ||
-	    store_read(&s, a, &r, &found, e) < 0)
-		return -1;
-	if (!found)
-		return err_set(e, ERR_NOT_FOUND, "container \"%s\" does not exist", id);
-	if (life_status(&s, &r, &status, &pidfd, e) < 0)
+	if (life_load(root, id, STORE_LOCK, a, &s, &r, e) < 0 || life_status(&s, &r, &status, &pidfd, e) < 0)
 		return -1;
 	switch (status) {
 	case STATUS_CREATED:
@@ -84,7 +77,7 @@ int life_start(const char *root, const char *id, struct arena *a, struct error *
 		return err_set(e, ERR_CONFIG,
 			       "process: the config of container \"%s\" has none, so it can't be started",
 			       id);
-	if (life_start_created(&s, &r, pidfd, &notify_fd, a, e) == 0) {
+	if (life_start_created(&s, &r, pidfd, &notify_fd, NULL, a, e) == 0) {
 		store_unlock(&s);
 		return notify_fd < 0 ? 0 : notify_wait(notify_fd, r.pid, pidfd, e);
 	}
@@ -92,4 +85,14 @@ int life_start(const char *root, const char *id, struct arena *a, struct error *
 	if (e->class == ERR_HOOK && life_destroy(&s, &r, pidfd, a, &ignored) < 0)
 		log_warn("clean-up after the failure: %s", ignored.text);
 	return -1;
+}
+
+int life_start(const char *root, const char *id, struct arena *a, struct error *e)
+{
+	int result;
+
+	patience_catch_signals();
+	result = start_it(root, id, a, e);
+	patience_let_signals();
+	return result;
 }

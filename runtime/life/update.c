@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/rdt.h"
-#include "life/life.h"
+#include "life/internal.h"
 #include "oci/oci.h"
 #include "sys/sys.h"
 

@@ -8,16 +8,23 @@
 #include "base/fd.h"
 #include "sys/loop.h"
 
-int child_collect(pid_t pid)
+int child_collect_usage(pid_t pid, struct rusage *ret)
 {
 	int status = 0;
 	pid_t got;
 
 	/* __WALL: a child of clone() may end without SIGCHLD. */
 	do
-		got = waitpid(pid, &status, __WALL);
+		got = wait4(pid, &status, __WALL, ret);
 	while (got < 0 && errno == EINTR);
 	return got < 0 ? -1 : status;
+}
+
+int child_collect(pid_t pid)
+{
+	struct rusage ignored;
+
+	return child_collect_usage(pid, &ignored);
 }
 
 void child_end(pid_t pid)

@@ -4,12 +4,16 @@
  */
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/err.h"
 
 /* Waits until a child has ended. Its status as waitpid() tells it, or -1 with errno: there is no such child. */
 int child_collect(pid_t pid);
+
+/* The same, with what it and those it waited for have used. */
+int child_collect_usage(pid_t pid, struct rusage *ret);
 
 /* Kills a child and collects it. For our own, which do not hang in the kernel. */
 void child_end(pid_t pid);

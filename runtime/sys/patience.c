@@ -19,6 +19,8 @@ enum { LOOK_MS = 200, NAP_MS = 10 };
 static const int ends[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 
 static volatile sig_atomic_t signalled;
+static unsigned int catches;
+static struct sigaction before[ARRAY_SIZE(ends)];
 static struct {
 	int dfd;
 	const char *name;
@@ -43,12 +45,24 @@ static void patience_note(int sig)
 void patience_catch_signals(void)
 {
 	const struct sigaction note = {.sa_handler = patience_note}; /* what blocks in a call returns from it */
-	struct sigaction old;
 	size_t i;
 
+	if (catches++)
+		return;
 	for (i = 0; i < ARRAY_SIZE(ends); i++)
-		if (sigaction(ends[i], &note, &old) == 0 && old.sa_handler == SIG_IGN)
-			sigaction(ends[i], &old, NULL);
+		if (sigaction(ends[i], &note, &before[i]) == 0 && before[i].sa_handler == SIG_IGN)
+			sigaction(ends[i], &before[i], NULL);
+}
+
+void patience_let_signals(void)
+{
+	size_t i;
+
+	if (--catches)
+		return;
+	for (i = 0; i < ARRAY_SIZE(ends); i++)
+		sigaction(ends[i], &before[i], NULL);
+	signalled = 0;
 }
 
 void patience_watch(int dfd, const char *name)

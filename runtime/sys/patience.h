@@ -22,6 +22,9 @@ bool patience_means_end(int sig);
  * those that are pending count. */
 void patience_catch_signals(void);
 
+/* The end of that. Calls may lie in each other; the last one puts back what was there before. */
+void patience_let_signals(void);
+
 /* Whoever locks (flock) the file of this name in dfd ends our waits as well. dfd -1: nobody any more. */
 void patience_watch(int dfd, const char *name);
 

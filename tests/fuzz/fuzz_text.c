@@ -2,7 +2,7 @@
 #include "base/path.h"
 #include "fuzz.h"
 #include "json/json.h"
-#include "life/life.h"
+#include "cli/ps.h"
 #include "oci/validate.h"
 
 static void check_path(const char *text, struct arena *a)
@@ -35,7 +35,7 @@ static void check_ps(char *text, struct arena *a)
 	struct buf b = buf_new(a, 1 << 20);
 	struct error e = {0};
 
-	if (life_ps_filter(text, pids, ARRAY_SIZE(pids), &b, &e) < 0)
+	if (ps_filter(text, pids, ARRAY_SIZE(pids), &b, &e) < 0)
 		fuzz_check_error(&e);
 }
 

@@ -8,8 +8,8 @@
 #include "cgroup/stats.h"
 #include "cgroup/write.h"
 #include "cli/units.h"
-#include "life/life.h"
-#include "life/stats.h"
+#include "cli/ps.h"
+#include "cli/stats.h"
 #include "unit.h"
 
 static struct arena arena;
@@ -116,7 +116,7 @@ static const char *filtered(const char *text, const pid_t *pids, size_t n)
 	struct buf b = buf_new(&arena, 1 << 16);
 	static struct error e;
 
-	if (life_ps_filter(arena_strdup(&arena, text), pids, n, &b, &e) < 0)
+	if (ps_filter(arena_strdup(&arena, text), pids, n, &b, &e) < 0)
 		return e.text;
 	return b.data;
 }
@@ -270,7 +270,7 @@ TEST(interfaces_come_from_net_dev)
 	struct buf b = buf_new(&arena, 1 << 16);
 
 	buf_char(&b, '{');
-	life_stats_interfaces(
+	stats_interfaces(
 		text("Inter-|   Receive                                                |  Transmit\n"
 		     " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets\n"
 		     "  eth0: 100 2 3 4 0 0 0 0 500 6 7 8 0 0 0 0\n"
@@ -296,7 +296,7 @@ TEST(a_line_of_statistics_has_the_known_form)
 	struct rdt_stats rdt = {0};
 	struct buf b = buf_new(&arena, 1 << 16);
 
-	life_stats_write("box", &s, &rdt, -1, &arena, &b);
+	stats_write("box", &s, &rdt, NULL, &b);
 	CHECK_STR(
 		b.data,
 		"{\"type\":\"stats\",\"id\":\"box\",\"data\":{\"cpu\":{\"usage\":{\"total\":30,\"kernel\":10,"

@@ -10,7 +10,7 @@
 
 #include "base/fd.h"
 #include "cgroup/rdt.h"
-#include "life/stats.h"
+#include "cli/stats.h"
 #include "plan/rdt.h"
 #include "state/record.h"
 #include "unit.h"
@@ -291,7 +291,7 @@ TEST(statistics_have_the_known_form)
 	dir("gold/mon_data/mon_L3_01");
 	put("gold/mon_data/mon_L3_01/mbm_total_bytes", "Unavailable\n");
 	rdt_stats_read(&p.group, &arena, &s);
-	life_stats_write("box", &none, &s, -1, &arena, &b);
+	stats_write("box", &none, &s, NULL, &b);
 	CHECK(strstr(b.data,
 		     "\"intel_rdt\":{\"l3_cache_info\":{\"cbm_mask\":\"fff\",\"min_cbm_bits\":1,"
 		     "\"num_closids\":16},\"l3_cache_schema_root\":\"L3:0=fff\","

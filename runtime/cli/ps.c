@@ -13,7 +13,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
-#include "cgroup/cgroup.h"
+#include "cli/ps.h"
 #include "life/life.h"
 #include "sys/child.h"
 
@@ -61,7 +61,7 @@ static int ps_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-int life_ps_filter(char *text, const pid_t *pids, size_t n, struct buf *b, struct error *e)
+int ps_filter(char *text, const pid_t *pids, size_t n, struct buf *b, struct error *e)
 {
 	char *line = strsep(&text, "\n");
 	int column = line ? ps_pid_column(line) : -1;
@@ -161,87 +161,19 @@ static void ps_json(const pid_t *pids, size_t n, struct buf *b)
 	buf_str(b, n ? "]\n" : "[]\n");
 }
 
-static int ps_without_cgroups(const struct store *s, const struct record *r, struct arena *a,
-			      pid_t **ret_pids, size_t *ret_n, struct error *e)
+int ps_print(const struct cli *c, bool json, struct buf *b, struct error *e)
 {
-	autoclose int pidfd = -1;
-	enum status status;
-	struct members m;
-	int rc;
-
-	if (store_status(s, r, &status, &pidfd, e) < 0)
-		return -1;
-	life_find_members(r, pidfd, &m);
-	if (pidfd >= 0 && m.ns_fd < 0)
-		return err_set(e, ERR_HOST,
-			       "ps: container \"%s\" has neither cgroups nor namespaces that tell which "
-			       "processes are its own",
-			       r->id);
-	rc = members_list(&m, a, ret_pids, ret_n, e);
-	members_close(&m);
-	if (rc == 0 && *ret_n)
-		qsort(*ret_pids, *ret_n, sizeof(**ret_pids), ps_compare);
-	return rc;
-}
-
-/* The list goes to a file, for who makes it may be a child of ours. */
-struct ps_listing {
-	struct cgroup_dirs dirs;
-	struct arena *a;
-	int fd;
-};
-
-static int ps_list(void *arg, struct error *e)
-{
-	const struct ps_listing *l = arg;
-	pid_t *pids;
-	size_t n;
-
-	if (cgroup_pids(&l->dirs, l->a, &pids, &n, e) < 0)
-		return -1;
-	return fd_write_all(l->fd, pids, n * sizeof(*pids)) < 0 ? err_sys(e, "ps: keep the list") : 0;
-}
-
-static int ps_by_cgroups(const struct store *s, struct cgroup_dirs dirs, struct arena *a, pid_t **ret_pids,
-			 size_t *ret_n, struct error *e)
-{
-	autoclose int fd = memfd_create("ps", MFD_CLOEXEC);
-	size_t len;
-	char *pids;
-
-	if (fd < 0)
-		return err_sys(e, "ps: memfd_create");
-	if (life_act_by_ids(ps_list, &(struct ps_listing){dirs, a, fd}, s, a, e) < 0)
-		return -1;
-	pids = lseek(fd, 0, SEEK_SET) < 0 ? NULL : fd_read_all(fd, PS_MAX, a, &len);
-	if (!pids)
-		return err_sys(e, "ps: read the list");
-	*ret_n = len / sizeof(pid_t);
-	*ret_pids = arena_array(a, *ret_n + 1, pid_t);
-	memcpy(*ret_pids, pids, len);
-	return 0;
-}
-
-int life_ps(const struct ps_options *o, struct arena *a, struct buf *b, struct error *e)
-{
-	auto_store struct store s = STORE_NONE;
-	struct cgroup_dirs dirs;
-	struct record r;
 	pid_t *pids;
 	char *text;
 	size_t n;
 
-	if (life_load(o->root, o->id, STORE_LOOK, a, &s, &r, e) < 0)
+	if (life_pids(c->root, c->args[0], c->arena, &pids, &n, e) < 0)
 		return -1;
-	dirs = life_cgroups(&r);
-	if ((dirs.n ? ps_by_cgroups(&s, dirs, a, &pids, &n, e) :
-		      ps_without_cgroups(&s, &r, a, &pids, &n, e)) < 0)
-		return -1;
-	if (o->json) {
+	if (json) {
 		ps_json(pids, n, b);
 		return 0;
 	}
-	if (ps_run(ps_arguments(o->args, o->n_args, a), a, &text, e) < 0)
+	if (ps_run(ps_arguments(c->args + 1, c->n_args - 1, c->arena), c->arena, &text, e) < 0)
 		return -1;
-	return life_ps_filter(text, pids, n, b, e);
+	return ps_filter(text, pids, n, b, e);
 }

@@ -3,17 +3,14 @@
  * zero are left out where runc leaves them out. Rows don't fit: lists of 64-bit numbers and objects
  * with the kernel's own keys.
  */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/fd.h"
 #include "base/str.h"
 #include "cgroup/stats.h"
 #include "json/json.h"
-#include "life/stats.h"
+#include "cli/stats.h"
 
 static void comma(struct buf *b)
 {
@@ -251,7 +248,7 @@ static void stats_interface(struct buf *b, char *line)
 	end(b);
 }
 
-void life_stats_interfaces(char *text, struct buf *b)
+void stats_interfaces(char *text, struct buf *b)
 {
 	char *line;
 
@@ -324,24 +321,8 @@ static void stats_rdt(struct buf *b, const struct rdt_stats *r)
 	end(b);
 }
 
-/* The interfaces of init's network namespace, unless that is ours: then they are not its own. NULL:
- * nothing to say. */
-static char *interfaces_read(int proc_dfd, struct arena *a)
-{
-	struct stat own, its;
-	autoclose int fd = -1;
-	size_t len;
-
-	if (proc_dfd < 0 || fstatat(proc_dfd, "ns/net", &its, 0) < 0 ||
-	    stat("/proc/self/ns/net", &own) < 0 ||
-	    (own.st_dev == its.st_dev && own.st_ino == its.st_ino))
-		return NULL;
-	fd = openat(proc_dfd, "net/dev", O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? NULL : fd_read_all(fd, 1 << 20, a, &len);
-}
-
-void life_stats_write(const char *id, const struct cgroup_stats *s, const struct rdt_stats *rdt,
-		      int proc_dfd, struct arena *a, struct buf *b)
+void stats_write(const char *id, const struct cgroup_stats *s, const struct rdt_stats *rdt, char *net_dev,
+		 struct buf *b)
 {
 	buf_str(b, "{\"type\":\"stats\"");
 	key(b, "id");
@@ -357,7 +338,14 @@ void life_stats_write(const char *id, const struct cgroup_stats *s, const struct
 	stats_io(b, s);
 	stats_hugetlb(b, s);
 	stats_rdt(b, rdt);
-	life_stats_interfaces(interfaces_read(proc_dfd, a), b);
+	stats_interfaces(net_dev, b);
 	end(b);
+	buf_str(b, "}\n");
+}
+
+void stats_write_oom(const char *id, struct buf *b)
+{
+	buf_str(b, "{\"type\":\"oom\",\"id\":");
+	json_write_string(b, id);
 	buf_str(b, "}\n");
 }

@@ -1,0 +1,15 @@
+/* The processes of a container as `sbxrun ps` prints them. */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "cli/cli.h"
+
+/* json: an array of pids; otherwise the table of the host's ps, run with the arguments after the id. */
+int ps_print(const struct cli *c, bool json, struct buf *b, struct error *e);
+
+/* Of what ps has printed the title and the lines of these pids (sorted). text is cut up.
+ * Trust: what processes call themselves is in it. */
+int ps_filter(char *text, const pid_t *pids, size_t n, struct buf *b, struct error *e);
