@@ -41,6 +41,7 @@ static int list_look_at(int root_dfd, const char *id, life_each *each, void *con
 	if (store_read(&s, &a, &v.record, &found, &why) < 0) {
 		log_warn("%s", why.text);
 		v = list_unreadable(id, &a);
+		found = true;
 	} else if (found) {
 		result = life_status(&s, &v.record, &v.status, NULL, e);
 		v.pid = v.status == STATUS_STOPPED ? 0 : v.record.pid;
