@@ -82,3 +82,13 @@ size_t str_utf8_len(const unsigned char *s, size_t len)
 			return 0;
 	return n;
 }
+
+bool str_is_utf8(const char *s)
+{
+	size_t len = strlen(s), k;
+
+	for (; len; s += k, len -= k)
+		if (!(k = str_utf8_len((const unsigned char *)s, len)))
+			return false;
+	return true;
+}

@@ -24,4 +24,7 @@ bool str_to_u32(const char *s, uint32_t *ret);
 bool str_to_i64(const char *s, int64_t *ret);
 
 /* The length of the UTF-8 character at s, 1 to 4; 0 if there is none within len bytes. */
+/* Whether all of it is UTF-8. */
+bool str_is_utf8(const char *s);
+
 size_t str_utf8_len(const unsigned char *s, size_t len);

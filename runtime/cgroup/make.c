@@ -123,41 +123,74 @@ static const struct {
 };
 #define CPUSET_FILES ARRAY_SIZE(cpuset_files)
 
-/*
- * A cpuset without cpus or memory nodes takes no process (ENOSPC). Gets the values of the prefix;
- * empty ones are filled from its parent first. Another create may do the same at the same time,
- * with the same values.
- */
-static int cpuset_fill(struct making *m, size_t len, char text[CPUSET_FILES][LIST_SIZE])
+/* The values of a prefix; whether none is empty. What this create has made is empty. */
+static int cpuset_read(struct making *m, int dfd, size_t len, char text[CPUSET_FILES][LIST_SIZE], bool *ret_full)
 {
-	autoclose int dfd = prefix_open(m, len);
-	char parent[CPUSET_FILES][LIST_SIZE];
-	bool full = true;
 	size_t k;
 
-	if (dfd < 0)
-		return -1;
+	*ret_full = true;
 	for (k = 0; k < CPUSET_FILES; k++) {
 		text[k][0] = '\0';
 		if (!(m->made_len && len >= m->made_len) &&
 		    fd_read_at(dfd, cpuset_files[k].file, text[k], LIST_SIZE) < 0)
 			return -1;
-		full = full && text[k][0];
+		*ret_full = *ret_full && text[k][0];
 	}
-	if (full)
-		return 0;
-	if (len == m->mount_len) {
-		errno = ENOSPC;
-		return -1;
+	return 0;
+}
+
+/* The next longer prefix, on the way to len. */
+static size_t prefix_down(const struct making *m, size_t from, size_t len)
+{
+	const char *slash = memchr(m->full + from + 1, '/', len - from - 1);
+
+	return slash ? (size_t)(slash - m->full) : len;
+}
+
+/* The longest prefix, of len at most, that has values of its own; they are in text then. 0 with errno. */
+static size_t cpuset_find_full(struct making *m, size_t len, char text[CPUSET_FILES][LIST_SIZE])
+{
+	for (;; len = prefix_up(m, len)) {
+		autoclose int dfd = prefix_open(m, len);
+		bool full;
+
+		if (dfd < 0 || cpuset_read(m, dfd, len, text, &full) < 0)
+			return 0;
+		if (full)
+			return len;
+		if (len == m->mount_len) {
+			errno = ENOSPC;
+			return 0;
+		}
 	}
-	if (cpuset_fill(m, prefix_up(m, len), parent) < 0)
+}
+
+/*
+ * A cpuset without cpus or memory nodes takes no process (ENOSPC). Gets the values of the prefix; empty ones are filled
+ * from the nearest above that has some, downwards. Another create may do the same at the same time, with the same
+ * values.
+ */
+static int cpuset_fill(struct making *m, size_t len, char text[CPUSET_FILES][LIST_SIZE])
+{
+	char own[CPUSET_FILES][LIST_SIZE];
+	size_t at = cpuset_find_full(m, len, text), k;
+
+	if (!at)
 		return -1;
-	for (k = 0; k < CPUSET_FILES; k++) {
-		if (text[k][0])
-			continue;
-		memcpy(text[k], parent[k], LIST_SIZE);
-		if (cgroup_write_at(dfd, cpuset_files[k].file, text[k]) < 0)
+	while (at < len) {
+		autoclose int dfd = -1;
+		bool full;
+
+		at = prefix_down(m, at, len);
+		dfd = prefix_open(m, at);
+		if (dfd < 0 || cpuset_read(m, dfd, at, own, &full) < 0)
 			return -1;
+		for (k = 0; k < CPUSET_FILES; k++) {
+			if (own[k][0])
+				memcpy(text[k], own[k], LIST_SIZE);
+			else if (cgroup_write_at(dfd, cpuset_files[k].file, text[k]) < 0)
+				return -1;
+		}
 	}
 	return 0;
 }

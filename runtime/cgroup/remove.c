@@ -52,7 +52,6 @@ static int leaf_remove(const char *full, struct cgroup_waiting *wait, struct err
 		if (errno != EBUSY && errno != ENOTEMPTY)
 			break;
 		closed = cgroup_empty(full) < 0 && errno == EACCES;
-		if (rmdir(full) == 0 || errno == ENOENT)
 		if (dir_rmdir(full) == 0)
 			return 0;
 		if (closed) {

@@ -38,6 +38,17 @@ struct list {
 	size_t n; /* listed so far */
 };
 
+/* Trust: it may be printed to a terminal, and the caller has chosen the name of the bundle. */
+static char *list_cell(struct arena *a, const char *s)
+{
+	char *cell = arena_strdup(a, s), *p;
+
+	for (p = cell; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			*p = '?';
+	return cell;
+}
+
 static void list_add_line(struct list *l, const struct life_view *v)
 {
 	const struct record *r = &v->record;
@@ -47,7 +58,7 @@ static void list_add_line(struct list *l, const struct life_view *v)
 		arena_strdup(l->a, r->id),
 		arena_printf(l->a, "%d", v->pid),
 		status_word(v->status),
-		arena_strdup(l->a, r->bundle),
+		list_cell(l->a, r->bundle),
 		arena_strdup(l->a, r->created),
 		r->owner ? arena_printf(l->a, "%u", r->owner) : "root",
 	}};
@@ -105,6 +116,8 @@ static int list_print(const struct cli *c, bool json, struct error *e)
 	struct list l = {.json = json, .a = c->arena};
 	int result = life_list(c->root, list_add, &l, c->arena, e);
 
+	if (result < 0 && !l.n)
+		return -1;
 	if (!json)
 		list_print_table(&l);
 	else

@@ -155,6 +155,7 @@ static void main_tidy_caller(void)
 	signal(SIGCHLD, SIG_DFL);
 	/* Whoever reads our log or our words may leave before we are done; programs start with the default. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a log that may not grow any more is a failed write */
 	umask(022);
 }
 

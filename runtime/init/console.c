@@ -23,7 +23,7 @@
 
 static int console_open_master(int dfd, const char *ptmx, struct error *e)
 {
-	autoclose int fd = resolve_open(dfd, ptmx, O_RDWR);
+	autoclose int fd = resolve_open(dfd, ptmx, O_RDWR | O_NOCTTY | O_NONBLOCK);
 	struct statfs fs;
 	int unlock = 0;
 
@@ -31,6 +31,9 @@ static int console_open_master(int dfd, const char *ptmx, struct error *e)
 		return err_sys(e, "process.terminal: open /dev/pts/ptmx (is there a devpts mount?)");
 	if (fstatfs(fd, &fs) < 0 || fs.f_type != DEVPTS_SUPER_MAGIC)
 		return err_set(e, ERR_CONFIG, "process.terminal: /dev/pts is not a devpts");
+	/* It was only not to be held up by what the container has put there. */
+	if (fcntl(fd, F_SETFL, O_RDWR) < 0)
+		return err_sys(e, "process.terminal");
 	if (ioctl(fd, TIOCSPTLCK, &unlock) < 0)
 		return err_sys(e, "process.terminal: unlock the terminal");
 	return fd_steal(&fd);

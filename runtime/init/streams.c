@@ -110,6 +110,12 @@ int streams_settle(uint32_t uid, bool own_terminal, struct error *e)
 	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fstat(fd, &st) < 0)
 			continue;
+		/* From a directory "../.." leads through all of the host, and so it does from a place (O_PATH). */
+		if (S_ISDIR(st.st_mode) || (fcntl(fd, F_GETFL) & O_PATH))
+			return err_set(e, ERR_USAGE,
+				       "standard stream %d is a directory of the host, or a place in it, which would lead "
+				       "the program out of its root: give it a file, a pipe or /dev/null",
+				       fd);
 		if (S_ISCHR(st.st_mode) && devices_is_standard(st.st_rdev)) {
 			if (stream_renew(fd, st.st_rdev, e) < 0)
 				return -1;

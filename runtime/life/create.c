@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "base/str.h"
 #include "base/timing.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/rdt.h"
@@ -105,7 +106,7 @@ static int create_open_idmapped(const struct plan *p, struct sources *s, struct 
 		userns_fd = userns_open_map(&m->uid_maps, &m->gid_maps, p->rootless, e);
 		if (userns_fd < 0)
 			return err_wrap(e, "%s.uidMappings", m->field);
-		source_fd = mount_open_source(m, e);
+		source_fd = mount_open_source(p, m, e);
 		if (source_fd < 0)
 			return -1;
 		s->mounts[i] = mount_clone_bind(p, m, source_fd, userns_fd, e);
@@ -376,6 +377,16 @@ static int create_spawn(struct making *m, struct error *e)
 	return result;
 }
 
+/* A record is JSON: what it can't keep as it is would be looked for, and not found, by every later verb. */
+static int create_check_names(const struct making *m, struct error *e)
+{
+	if (!str_is_utf8(life_state_dir(m->o->root, m->o->id, m->a)))
+		return err_set(e, ERR_USAGE, "--root: its path is not UTF-8, which records are");
+	if (!str_is_utf8(m->bundle.dir))
+		return err_set(e, ERR_USAGE, "--bundle: its path is not UTF-8, which records are");
+	return 0;
+}
+
 /* All that can be done, and can fail, before anything is made. */
 static int create_prepare(struct making *m, struct error *e)
 {
@@ -389,7 +400,7 @@ static int create_prepare(struct making *m, struct error *e)
 	if (o->no_cgroups)
 		facts.cgroup.mode = CGROUP_DISABLED;
 	timing_mark("host probed");
-	if (bundle_load(o, m->a, &m->bundle, e) < 0 ||
+	if (bundle_load(o, m->a, &m->bundle, e) < 0 || create_check_names(m, e) < 0 ||
 	    life_plan(o, &facts, &m->bundle, m->a, &m->joins, &m->plan, e) < 0)
 		return -1;
 	timing_mark("planned");

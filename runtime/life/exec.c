@@ -177,6 +177,11 @@ static int exec_process_from_file(const struct exec_options *o, struct oci_proce
 		p->capabilities = container.capabilities;
 	if (!p->rlimits.n)
 		p->rlimits = container.rlimits;
+	/* Absent is not root. */
+	if (!p->user.set)
+		p->user = container.user;
+	if (!p->oom_score_adj.set)
+		p->oom_score_adj = container.oom_score_adj;
 	/* Never more than the container's own. */
 	p->no_new_privileges |= container.no_new_privileges;
 	if (!p->apparmor_profile)

@@ -11,6 +11,7 @@
 #include "life/internal.h"
 #include "ns/joins.h"
 #include "oci/oci.h"
+#include "rootfs/sources.h"
 #include "security/caps.h"
 #include "security/lsm.h"
 #include "security/seccomp_install.h"
@@ -83,7 +84,7 @@ int life_plan(const struct create_options *o, const struct host_facts *facts, co
 	f.own_ns = ret_joins->own;
 	f.host_ns = ret_joins->host;
 	if (plan_make(c, o->id, b->dir, &f, a, ret_plan, e) < 0 ||
-	    seccomp_check_host(&ret_plan->filter, e) < 0) {
+	    sources_find_inside(ret_plan, a, e) < 0 || seccomp_check_host(&ret_plan->filter, e) < 0) {
 		joins_close(ret_joins);
 		return -1;
 	}

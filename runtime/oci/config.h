@@ -41,6 +41,7 @@ struct oci_console_size {
 };
 
 struct oci_user {
+	bool set; /* it was given */
 	uint32_t uid;
 	uint32_t gid;
 	struct opt_u32 umask;

@@ -127,7 +127,7 @@ TABLE(oci_cpu_affinity);
 static const struct json_row oci_process_rows[] = {
 	F(oci_process, "terminal", BOOL, terminal, OMIT),
 	O(oci_process, "consoleSize", console_size, oci_console_size, SETS),
-	O(oci_process, "user", user, oci_user, NOT_NULL),
+	O(oci_process, "user", user, oci_user, SETS NOT_NULL),
 	L(oci_process, "args", STRINGS, args, MAX_ARGS, OMIT),
 	L(oci_process, "env", STRINGS, env, MAX_ENV, OMIT),
 	F(oci_process, "cwd", STR, cwd, REQUIRED),

@@ -76,6 +76,7 @@ static struct strings spec_strings(struct arena *a, const char *const *words)
 static void spec_process(struct arena *a, struct oci_process *p)
 {
 	p->set = true;
+	p->user.set = true;
 	p->terminal = true;
 	p->args = spec_strings(a, args);
 	p->env = spec_strings(a, env);

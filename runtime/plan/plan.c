@@ -75,14 +75,14 @@ static void plan_bind_foreign(struct mount_plan *m, struct arena *a, struct plan
 
 /*
  * A source below the root filesystem's path is looked for there when its turn comes, as in runc: it may
- * be in one of the mounts before it. That is by name alone; ids are mapped by the parent, which sees the
- * image as it was.
+ * be in one of the mounts before it. That is by name alone; sources_find_inside() knows other names. Ids are mapped by
+ * the parent, which sees the image as it was.
  */
 static void plan_source_inside(struct mount_plan *m, struct arena *a, const struct plan *p)
 {
 	const char *source, *root = path_clean(a, p->rootfs);
 
-	if (m->kind != MOUNT_BIND || m->idmap != IDMAP_NONE)
+	if (m->kind != MOUNT_BIND)
 		return;
 	source = path_clean(a, m->source);
 	if (path_is_below(source, root))

@@ -96,9 +96,17 @@ static int mount_check_special(int fd, const struct mount_plan *m, struct error 
 	return 0;
 }
 
-int mount_open_source(const struct mount_plan *m, struct error *e)
+/* Trust: what lies in the root filesystem is the image's, links on the way among it. */
+static int mount_open_inside(const struct plan *p, const char *path)
 {
-	int fd = open(m->source, O_PATH | O_CLOEXEC);
+	autoclose int root_dfd = open(p->rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return root_dfd < 0 ? -1 : resolve_open(root_dfd, path, O_PATH);
+}
+
+int mount_open_source(const struct plan *p, const struct mount_plan *m, struct error *e)
+{
+	int fd = m->inside ? mount_open_inside(p, m->inside) : open(m->source, O_PATH | O_CLOEXEC);
 
 	if (fd < 0)
 		return err_sys(e, "%s.source: open %s", m->field, m->source);
@@ -319,7 +327,7 @@ int mount_bind_outer_sys(const struct plan *p, const struct mount_plan *m, struc
 	bind.source = "/sys";
 	bind.recursive = true;
 	bind.set_all |= MOUNT_ATTR_RDONLY;
-	source_fd = mount_open_source(&bind, e);
+	source_fd = mount_open_source(p, &bind, e);
 	return source_fd < 0 ? -1 : mount_clone_bind(p, &bind, source_fd, -1, e);
 }
 

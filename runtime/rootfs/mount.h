@@ -16,7 +16,7 @@
 #include "rootfs/sources.h"
 
 /* A bind mount's source, without a clone. */
-int mount_open_source(const struct mount_plan *m, struct error *e);
+int mount_open_source(const struct plan *p, const struct mount_plan *m, struct error *e);
 
 /* The clone of it, with attributes and propagation, or -1. userns_fd: for mounts that map ids, else
  * -1. */

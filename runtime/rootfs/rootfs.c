@@ -161,7 +161,7 @@ static int rootfs_mount(const struct plan *p, size_t i, struct sources *s, struc
 			return err_sys(e, "%s.destination: %s", m->field, m->destination);
 		return mount_change(m, target, e);
 	}
-	if (m->kind == MOUNT_BIND && m->inside && rootfs_find_source(r, m, &s->mounts[i], e) < 0)
+	if (m->kind == MOUNT_BIND && !sources_is_outside(m) && rootfs_find_source(r, m, &s->mounts[i], e) < 0)
 		return -1;
 	if (resolve_make(r->dfd, m->destination, rootfs_target_is_directory(m, s->mounts[i]),
 			 &target, e) < 0)

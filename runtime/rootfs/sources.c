@@ -9,6 +9,7 @@
 #include "rootfs/mount.h"
 #include "rootfs/stage.h"
 #include "sys/sys.h"
+#include "sys/walk.h"
 
 struct sources sources_none(const struct plan *p, struct arena *a)
 {
@@ -33,7 +34,49 @@ struct sources sources_none(const struct plan *p, struct arena *a)
 
 bool sources_is_outside(const struct mount_plan *m)
 {
-	return m->kind == MOUNT_BIND && !m->inside;
+	return m->kind == MOUNT_BIND && (!m->inside || m->idmap != IDMAP_NONE);
+}
+
+/* What is left of a path once it has come to the root filesystem; NULL: it doesn't come there. */
+static char *source_rest(const char *path, const struct stat *root, struct arena *a)
+{
+	struct stat st;
+	struct walk w;
+	char *rest = NULL;
+	int kind;
+
+	if (walk_begin(&w, path) < 0)
+		return NULL;
+	while (!rest && (kind = walk_step(&w, &st)) > 0)
+		if (kind == WALK_MOVED && st.st_dev == root->st_dev && st.st_ino == root->st_ino)
+			rest = arena_printf(a, "/%s", w.left);
+	walk_end(&w);
+	return rest;
+}
+
+/* Most paths have no links, and then the image has no say in where they lead. */
+static bool source_has_links(const char *path)
+{
+	autoclose int fd = sys_openat2(AT_FDCWD, path, O_PATH, 0, RESOLVE_NO_SYMLINKS);
+
+	return fd < 0;
+}
+
+int sources_find_inside(struct plan *p, struct arena *a, struct error *e)
+{
+	struct stat root;
+	size_t i;
+
+	for (i = 0; i < p->n_mounts; i++) {
+		struct mount_plan *m = &p->mounts[i];
+
+		if (m->kind != MOUNT_BIND || m->inside || !source_has_links(m->source))
+			continue;
+		if (stat(p->rootfs, &root) < 0)
+			return err_sys(e, "root.path: look at %s", p->rootfs);
+		m->inside = source_rest(m->source, &root, a);
+	}
+	return 0;
 }
 
 size_t sources_n_cgroups(const struct plan *p)
@@ -109,7 +152,7 @@ static int sources_open_cgroups(const struct plan *p, struct sources *s, struct 
 static int source_open_bind(const struct plan *p, size_t i, struct sources *s, struct error *e)
 {
 	const struct mount_plan *m = &p->mounts[i];
-	autoclose int fd = mount_open_source(m, e);
+	autoclose int fd = mount_open_source(p, m, e);
 
 	if (fd < 0)
 		return -1;

@@ -33,6 +33,10 @@ struct sources sources_none(const struct plan *p, struct arena *a);
 /* A bind of something of the host's. What lies in the root filesystem is looked up there, later. */
 bool sources_is_outside(const struct mount_plan *m);
 
+/* Sources that lead into the root filesystem under another name, by links of the host, are the image's to lead on from
+ * there: they are looked up inside it, too. For the parent, once the plan is made. */
+int sources_find_inside(struct plan *p, struct arena *a, struct error *e);
+
 /* How many cgroup directories the config's mounts show: those of the plan, or one that stands for the
  * whole tree of a host where we have no cgroups of our own; 0 without such a mount. */
 size_t sources_n_cgroups(const struct plan *p);

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,8 +13,7 @@
 #include "base/fd.h"
 #include "state/store.h"
 #include "sys/sys.h"
-
-enum { PATH_SIZE = 4096, LINKS_MAX = 40 };
+#include "sys/walk.h"
 
 char *store_default_root(struct arena *a, struct error *e)
 {
@@ -38,83 +36,37 @@ static bool root_is_ours(const struct stat *st)
 	return st->st_uid == geteuid() || st->st_uid == 0;
 }
 
-/* A walk to the root, one name at a time. */
-struct walk {
-	int dfd;
-	unsigned int links;
-	char left[PATH_SIZE]; /* what is still to be walked */
-};
-
-/* Puts where the link leads in the place of its name; `rest` is what follows it. */
-static int walk_follow(struct walk *w, int link_fd, const char *rest, struct error *e)
-{
-	char target[PATH_SIZE], joined[2 * PATH_SIZE];
-	ssize_t n = readlinkat(link_fd, "", target, sizeof(target) - 1);
-
-	if (n < 0)
-		return err_sys(e, "read a link");
-	target[n] = '\0';
-	if (++w->links > LINKS_MAX ||
-	    snprintf(joined, sizeof(joined), "%s/%s", target, rest) >= (int)sizeof(w->left)) {
-		errno = ELOOP;
-		return err_sys(e, "follow a link");
-	}
-	memcpy(w->left, joined, strlen(joined) + 1);
-	if (target[0] != '/')
-		return 0;
-	fd_close(&w->dfd);
-	w->dfd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return w->dfd < 0 ? err_sys(e, "open /") : 0;
-}
-
 /* One name further. */
-static int walk_step(struct walk *w, bool make, struct error *e)
+static int root_step(struct walk *w, bool make, struct error *e)
 {
-	char name[PATH_SIZE], rest[PATH_SIZE];
-	size_t skip = strspn(w->left, "/"), len = strcspn(w->left + skip, "/");
-	autoclose int fd = -1;
+	char name[WALK_PATH_SIZE];
 	struct stat st;
 	bool last;
+	int kind;
 
-	snprintf(name, sizeof(name), "%.*s", (int)len, w->left + skip);
-	snprintf(rest, sizeof(rest), "%s", w->left + skip + len);
-	last = strspn(rest, "/") == strlen(rest);
-	if (!len) {
-		w->left[0] = '\0';
-		return 0;
-	}
-	if (make && mkdirat(w->dfd, name, last ? 0700 : 0755) < 0 && errno != EEXIST &&
-	    (last || errno == EROFS))
+	if (walk_peek(w, name, &last) && make && mkdirat(w->dfd, name, last ? 0700 : 0755) < 0 &&
+	    errno != EEXIST && (last || errno == EROFS))
 		return err_sys(e, "make %s", name);
-	fd = openat(w->dfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) < 0)
+	kind = walk_step(w, &st);
+	if (kind < 0)
 		return err_sys(e, "open %s", name);
-	if (S_ISLNK(st.st_mode)) {
-		if (!root_is_ours(&st))
-			return err_set(e, ERR_HOST, "on the way to it is a link, %s, that somebody else made",
-				       name);
-		return walk_follow(w, fd, rest, e);
-	}
-	fd_close(&w->dfd);
-	w->dfd = fd_steal(&fd);
-	memcpy(w->left, rest, strlen(rest) + 1);
-	return 0;
+	if (kind == WALK_LINK && !root_is_ours(&st))
+		return err_set(e, ERR_HOST, "on the way to it is a link, %s, that somebody else made", name);
+	return kind;
 }
 
 static int root_walk(const char *path, bool make, struct error *e)
 {
-	struct walk w = {.dfd = open(path[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC)};
-	int dfd = -1;
+	struct walk w;
+	int dfd = -1, kind = WALK_MOVED;
 
-	if (w.dfd < 0)
+	if (walk_begin(&w, path) < 0)
 		return err_sys(e, "open where it begins");
-	snprintf(w.left, sizeof(w.left), "%s", path);
-	while (w.left[0])
-		if (walk_step(&w, make, e) < 0)
-			break;
-	if (!w.left[0] && (dfd = openat(w.dfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+	while (kind > 0)
+		kind = root_step(&w, make, e);
+	if (kind == WALK_DONE && (dfd = openat(w.dfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
 		err_sys(e, "open");
-	fd_close(&w.dfd);
+	walk_end(&w);
 	return dfd;
 }
 
@@ -123,7 +75,7 @@ int store_open_root(const char *root, bool make, struct error *e)
 	autoclose int dfd = -1;
 	struct stat st;
 
-	if (strlen(root) >= PATH_SIZE)
+	if (strlen(root) >= WALK_PATH_SIZE)
 		return err_set(e, ERR_USAGE, "--root: too long");
 	/* Nearly always it is there, and no link is on the way. */
 	dfd = sys_openat2(AT_FDCWD, root, O_RDONLY | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS);

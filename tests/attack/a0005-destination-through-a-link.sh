@@ -82,4 +82,36 @@ a_source_in_the_image_that_is_a_link_to_the_host() {
 	done
 }
 
+# ---- sources that lie in the image, by whatever name the config gets there ----
+
+# NAME FILTER [BUNDLE]: a source with a link of the image in it shows nothing of the host.
+_source_stays_inside() {
+	bundle 'sh("cat /mnt/secret; echo >/mnt/written")' writable "$2"
+	ln -s "$T/canary" "$B/rootfs/share"
+	mkdir "$B/rootfs/mnt"
+	ln -sfn "$B" alias
+	ln -sfn "$B/rootfs" root
+	run sbx run -b "${3:-$B}" "$ID"
+	[[ $out$err != *hosts-secret* ]] || escaped "$1: the host's file was read"
+	[ ! -e canary/written ] || escaped "$1: a file was written on the host"
+}
+
+a_source_in_the_image_under_another_name() {
+	mkdir canary
+	echo hosts-secret >canary/secret
+	_source_stays_inside plain 'mount({destination: "/mnt", source: "rootfs/share", options: ["bind"]})'
+	_source_stays_inside 'a link to the bundle' 'mount({destination: "/mnt", source: ($T + "/alias/rootfs/share"), options: ["bind"]})'
+	_source_stays_inside 'called by a link' 'mount({destination: "/mnt", source: ($T + "/alias/rootfs/share"), options: ["bind"]})' alias
+	_source_stays_inside 'a link to the root' 'mount({destination: "/mnt", source: ($T + "/root/share"), options: ["bind"]})'
+	_source_stays_inside 'dots behind it' 'mount({destination: "/mnt", source: "rootfs/share/../canary", options: ["bind"]})'
+}
+
+a_source_in_the_image_with_ids_mapped() {
+	mkdir canary
+	echo hosts-secret >canary/secret
+	local maps='uidMappings: [{containerID: 0, hostID: 0, size: 65536}], gidMappings: [{containerID: 0, hostID: 0, size: 65536}]'
+	_source_stays_inside mapped "mount({destination: \"/mnt\", source: \"rootfs/share\", options: [\"bind\"], $maps})"
+	_source_stays_inside 'mapped, by a link' "mount({destination: \"/mnt\", source: (\$T + \"/alias/rootfs/share\"), options: [\"bind\"], $maps})"
+}
+
 run_tests

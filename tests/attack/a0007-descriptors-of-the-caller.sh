@@ -77,4 +77,21 @@ the_hosts_environment_does_not_reach_the_program() {
 	hides "$out" canary
 }
 
+# From a directory ".." goes on, and from a place that was only looked up (O_PATH), too.
+a_stream_that_is_a_directory() {
+	mkdir -p canary/in
+	echo hosts-secret >canary/secret
+	bundle 'sh("cd /proc/self/fd/0 && cat ../secret")'
+	run sbx run -b "$B" "$ID" <canary/in
+	[[ $out != *hosts-secret* ]] || escaped 'run: the host is open'
+	run python3 -c 'import os, sys
+os.dup2(os.open("canary/in", os.O_PATH), 0)
+os.execvp(sys.argv[1], sys.argv[1:])' "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
+	[[ $out != *hosts-secret* ]] || escaped 'run: the host is open through a place'
+	bundle 'sh("sleep 100")'
+	sbx run -d -b "$B" "$ID"
+	run sbx exec "$ID" sh -c 'cd /proc/self/fd/0 && cat ../secret' <canary/in
+	[[ $out != *hosts-secret* ]] || escaped 'exec: the host is open'
+}
+
 run_tests

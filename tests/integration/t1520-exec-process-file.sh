@@ -177,4 +177,12 @@ the_files_name_may_be_relative_and_a_pipe() {
 	is "$out" $'0\n1\n2\n3' 'the program has none of it; ls has the directory'
 }
 
+a_document_without_a_user_has_the_containers() {
+	box '.process.user = {uid: 1000, gid: 1001, umask: 63, additionalGids: [7]}' '.process.oomScoreAdj = 500'
+	_process 'id -u; id -g; id -G; umask; cat /proc/self/oom_score_adj' 'del(.user)'
+	in_box -p process "$ID"
+	rc_is 0
+	is "$out" $'1000\n1001\n1001 7\n0077\n500'
+}
+
 run_tests

@@ -90,4 +90,36 @@ a_hook_that_deletes_its_own_container_is_no_deadlock() {
 	nothing_is_left
 }
 
+# A record is JSON, and can't keep such a name; what it named was looked for in vain, and left.
+a_state_directory_that_is_not_utf8_is_refused() {
+	local root=$T/$'ro\377ot'
+	bundle
+	run "$SBXRUN" --root "$root" create -b "$B" "$ID"
+	rc_is 1
+	like "$err" 'root.*UTF-8'
+	cp -r "$B" "$T/"$'bun\377dle'
+	run sbx create -b "$T/"$'bun\377dle' "$ID"
+	rc_is 1
+	like "$err" 'bundle.*UTF-8'
+	nothing_is_left
+}
+
+a_log_that_may_not_grow_kills_nobody() {
+	bundle '.process.capabilities.bounding += ["CAP_NO_SUCH"]' 'sh("exit 7")'
+	truncate -s 1M log
+	run bash -c 'ulimit -f 1024; exec "$@"' bash "$SBXRUN" --root "$T/state" --log "$T/log" run -b "$B" "$ID"
+	rc_is 7
+	state_is_empty
+}
+
+names_that_speak_to_the_terminal_are_not_printed() {
+	bundle
+	mv "$B" "$T/"$'esc\n\033[31mX'
+	sbx create -b "$T/"$'esc\n\033[31mX' "$ID"
+	run sbx list
+	rc_is 0
+	unlike "$out" $'\033'
+	is "$(wc -l <"$T/out")" 2
+}
+
 run_tests
