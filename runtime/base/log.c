@@ -193,7 +193,10 @@ void log_failure(const struct error *e)
 {
 	if (logger.fd >= 0)
 		log_failure_line(e);
-	log_say("", e->text);
+	if (logger.fd < 0 && logger.json)
+		log_line(STDERR_FILENO, LOG_ERROR, e->text);
+	else
+		log_say("", e->text);
 }
 
 void log_close(void)

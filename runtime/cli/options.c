@@ -58,7 +58,7 @@ static int option_set(struct cli *c, const struct cli_option *o, char *value, st
 	if (o->kind == CLI_FLAG)
 		return option_set_flag(c, o, value, e);
 	if (o->kind == CLI_TEXT) {
-		*(char **)field = value;
+		*(char **)field = *value ? value : NULL; /* what scripts pass for none */
 		return 0;
 	}
 	if (o->kind == CLI_LIST) {

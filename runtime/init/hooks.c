@@ -122,6 +122,22 @@ static int hook_feed(void *context, short events)
 	return 0;
 }
 
+/* The end of what it prints: the reason stands there. */
+static void hook_keep(struct hook_run *run, const char *text, size_t len)
+{
+	const size_t room = sizeof(run->output) - 1;
+	size_t old;
+
+	if (len > room) {
+		text += len - room;
+		len = room;
+	}
+	old = run->output_len < room - len ? run->output_len : room - len;
+	memmove(run->output, run->output + run->output_len - old, old);
+	memcpy(run->output + old, text, len);
+	run->output_len = old + len;
+}
+
 static int hook_drain(void *context, short events)
 {
 	struct hook_run *run = context;
@@ -136,10 +152,7 @@ static int hook_drain(void *context, short events)
 		return 0;
 	}
 	keep = n > 0 ? (size_t)n : 0;
-	if (keep > sizeof(run->output) - 1 - run->output_len)
-		keep = sizeof(run->output) - 1 - run->output_len;
-	memcpy(run->output + run->output_len, chunk, keep);
-	run->output_len += keep;
+	hook_keep(run, chunk, keep);
 	return 0;
 }
 

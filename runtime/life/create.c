@@ -17,6 +17,7 @@
 #include "base/timing.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/rdt.h"
+#include "cgroup/stats.h"
 #include "init/hooks.h"
 #include "init/init.h"
 #include "init/stage.h"
@@ -418,6 +419,16 @@ static int create_prepare(struct making *m, struct error *e)
 	return create_record(m, &m->made.record, e);
 }
 
+/* A death for want of memory looks like any other. */
+static void create_explain(const struct making *m, struct error *e)
+{
+	const struct cgroup_dirs dirs = life_cgroups(&m->made.record);
+
+	if (m->made.pid > 0 && dirs.n && cgroup_oom_kills(&dirs) > 0)
+		err_set(e, ERR_CONFIG,
+			"init was killed for want of memory: linux.resources.memory.limit is too small for a container");
+}
+
 /* The id is claimed, and from here on there is something to roll back. */
 static int create_make(struct making *m, struct error *e)
 {
@@ -432,6 +443,7 @@ static int create_make(struct making *m, struct error *e)
 	    (!c->record.notify || notify_make(&c->store, e) == 0) && create_cgroups(m, e) == 0 &&
 	    create_spawn(m, e) == 0)
 		return 0;
+	create_explain(m, e);
 	create_roll_back(c, m->a);
 	return -1;
 }

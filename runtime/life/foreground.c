@@ -29,7 +29,7 @@ enum {
 int foreground_prepare(struct foreground *f, struct error *e)
 {
 	/* Job control is between our caller and us; the rest is for the program. */
-	static const int ours[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGURG, SIGPIPE};
+	static const int ours[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGPIPE};
 
 	return loop_signals_take(ours, ARRAY_SIZE(ours), &f->signals, e);
 }
@@ -116,10 +116,13 @@ static void watch_forward(const struct watch *w, const struct signalfd_siginfo *
 		foreground_reap(w->pid);
 		return;
 	}
-	if (info->ssi_signo == SIGWINCH && w->f->master_fd >= 0) {
+	/* Whoever stopped us may have used our terminal meanwhile. */
+	if (info->ssi_signo == SIGCONT && w->f->own_terminal_is_raw)
+		foreground_make_raw(w->f);
+	if ((info->ssi_signo == SIGWINCH || info->ssi_signo == SIGCONT) && w->f->master_fd >= 0)
 		foreground_resize(w->f->master_fd);
+	if (info->ssi_signo == SIGCONT || (info->ssi_signo == SIGWINCH && w->f->master_fd >= 0))
 		return;
-	}
 	w->f->told_to_end |= patience_means_end((int)info->ssi_signo);
 	/* ESRCH: it ended meanwhile, and its pidfd will say so. */
 	if (pidfd_send_signal(w->pidfd, (int)info->ssi_signo, NULL, 0) < 0 && errno != ESRCH)
@@ -212,9 +215,15 @@ int foreground_wait(struct foreground *f, pid_t pid, int pidfd)
 		relay_add(&out, &l);
 	}
 	loop_add(&l, pidfd, POLLIN, watch_end, &w); /* last: what came before its end is served */
-	loop_run(&l, LOOP_NEVER);
+	while (loop_round(&l, LOOP_NEVER) == 0)
+		if (out.broken && f->master_fd >= 0) {
+			/* Nobody reads any more: the program's terminal is gone, too, and it is told so (SIGHUP). */
+			relay_cut(&in);
+			relay_cut(&out);
+			fd_close(&f->master_fd);
+		}
 	status = child_collect(pid);
-	if (terminal)
+	if (terminal && !out.broken)
 		foreground_drain(f, &out);
 	foreground_make_sane(f);
 	return status < 0 ? 0 : child_exit_code(status);

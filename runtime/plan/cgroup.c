@@ -215,7 +215,26 @@ static char *path_below(const char *base, const char *path, struct arena *a)
 	return arena_printf(a, "%s%s", base, path);
 }
 
-static void dirs_make(struct cgroup_build *b, bool rootless)
+/*
+ * Where a path that is not absolute begins, as with runc: whoever has put the caller into a cgroup means its limits to
+ * hold for what he starts. In the unified tree it is the one above, for one with processes has no limits to give on.
+ */
+static const char *own_base(const struct cgroup_hierarchy *h, struct arena *a)
+{
+	const char *own = h->own, *slash;
+
+	if (own && h->root && !str_eq(h->root, "/"))
+		own = str_after(own, h->root);
+	/* Out of sight: it is not below what is mounted. */
+	if (!own || *own != '/' || strstr(own, "/.."))
+		return "";
+	slash = strrchr(own, '/');
+	if (h->unified)
+		return arena_strndup(a, own, (size_t)(slash - own));
+	return own[1] ? own : "";
+}
+
+static void dirs_make(struct cgroup_build *b, bool absolute, bool rootless)
 {
 	struct cgroup_dirs *d = &b->p->dirs;
 	size_t i;
@@ -224,7 +243,7 @@ static void dirs_make(struct cgroup_build *b, bool rootless)
 	d->v = arena_array(b->a, d->n, struct cgroup_dir);
 	for (i = 0; i < d->n; i++) {
 		const struct cgroup_hierarchy *h = &b->host->v[i];
-		const char *base = h->base ? h->base : "";
+		const char *base = rootless ? (h->base ? h->base : "") : absolute ? "" : own_base(h, b->a);
 
 		d->v[i].mount = h->mount;
 		d->v[i].path = path_below(base, b->p->path, b->a);
@@ -467,7 +486,7 @@ int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cg
 		return 0;
 	}
 	plan.path = path;
-	dirs_make(&b, rootless);
+	dirs_make(&b, c->linux_.cgroups_path && *c->linux_.cgroups_path == '/', rootless);
 	cpuset_find(&b);
 	if (cgroup_build_devices(&b, r) < 0 || cgroup_build_resources(&b, r) < 0)
 		return -1;

@@ -46,14 +46,24 @@ int identity_set_groups(const struct ids *groups, bool allowed, struct error *e)
 	return 0;
 }
 
+static int identity_id_failed(const char *kind, uint32_t id, struct error *e)
+{
+	if (errno != EINVAL)
+		return err_sys(e, "process.user.%s: set %u", kind, id);
+	return err_set(e, ERR_CONFIG,
+		       "process.user.%s: set %u: invalid argument (it is not among those that linux.%sMappings maps; an "
+		       "ordinary user has more than one with ranges in /etc/sub%s)",
+		       kind, id, kind, kind);
+}
+
 int identity_set_ids(uint32_t uid, uint32_t gid, struct error *e)
 {
 	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0)
 		return err_sys(e, "keep capabilities");
 	if (syscall(SYS_setresgid, gid, gid, gid) < 0)
-		return err_sys(e, "process.user.gid: set %u", gid);
+		return identity_id_failed("gid", gid, e);
 	if (syscall(SYS_setresuid, uid, uid, uid) < 0)
-		return err_sys(e, "process.user.uid: set %u", uid);
+		return identity_id_failed("uid", uid, e);
 	/* execve clears it too; until then nothing else should find it on. */
 	if (prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0) < 0)
 		return err_sys(e, "keep capabilities");

@@ -70,7 +70,9 @@ int store_check_id(const char *id, struct error *e)
 		return err_set(e, ERR_USAGE, "the container id is empty");
 	if (len > ID_MAX)
 		return err_set(e, ERR_USAGE, "the container id is longer than %d bytes", ID_MAX);
-	if (strspn(id, allowed) != len || str_eq(id, ".") || str_eq(id, ".."))
+	if (str_eq(id, ".") || str_eq(id, ".."))
+		return err_set(e, ERR_USAGE, "invalid container id \"%s\": it is the name of a directory everywhere", id);
+	if (strspn(id, allowed) != len)
 		return err_set(e, ERR_USAGE,
 			       "invalid container id %s: only letters, digits and _+.- are allowed",
 			       json_show(id).text);

@@ -62,6 +62,7 @@ static int relay_write(void *context, short events)
 	} else if (n < 0 && errno != EAGAIN && errno != EINTR) {
 		r->dropped += r->len; /* nobody listens: let the program go on */
 		r->len = 0;
+		r->broken = true;
 	}
 	relay_settle(r);
 	return 0;
@@ -71,6 +72,13 @@ void relay_add(struct relay *r, struct loop *l)
 {
 	r->in = loop_add(l, -1, POLLIN, relay_read, r);
 	r->out = loop_add(l, -1, POLLOUT, relay_write, r);
+	relay_settle(r);
+}
+
+void relay_cut(struct relay *r)
+{
+	r->from = r->to = -1;
+	r->len = 0;
 	relay_settle(r);
 }
 

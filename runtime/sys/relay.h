@@ -19,6 +19,7 @@ struct relay {
 	uint64_t cap;	  /* bytes to pass on; 0: no cap */
 	uint64_t passed;  /* read, and to be written */
 	uint64_t dropped; /* read, and beyond the cap, or nobody took it */
+	bool broken;	  /* nobody takes it any more */
 	bool is_input;	  /* to a terminal: the end of it is said as a terminal says it */
 	char last;	  /* byte that passed */
 	size_t at, len;
@@ -28,6 +29,9 @@ struct relay {
 
 /* Adds both ends to a loop. r is set up but for what is not said above. */
 void relay_add(struct relay *r, struct loop *l);
+
+/* No more in either direction; its descriptors are the caller's to close. */
+void relay_cut(struct relay *r);
 
 /* Everything has been passed on. */
 bool relay_is_done(const struct relay *r);

@@ -150,4 +150,11 @@ bad_hooks_are_refused() {
 	state_is_empty
 }
 
+the_end_of_what_a_hook_prints_is_told() {
+	bundle '.hooks.createRuntime = [{path: "/bin/sh", args: ["sh", "-c", "i=0; while [ $i -lt 500 ]; do echo line $i; i=$((i + 1)); done; echo REASON; exit 4"]}]'
+	run sbx create -b "$B" "$ID"
+	rc_is 1
+	like "$err" 'exit status 4, output: .*REASON'
+}
+
 run_tests

@@ -181,4 +181,19 @@ the_table_of_all_mounts_is_not_read() {
 	! grep mountinfo "$T/trace" || fail 'it is read'
 }
 
+# Whoever has put the caller into a cgroup means its limits to hold for what he starts.
+a_path_that_is_not_absolute_begins_at_the_callers_cgroup() {
+	local mount=${CGROUP_MOUNTS[pids]:-} path
+	[ -n "$mount" ] || skip 'a hierarchy of v1 is needed'
+	mkdir -p "$mount/$P/caller"
+	for path in 'del(.linux.cgroupsPath)' '.linux.cgroupsPath = "rel/one"'; do
+		bundle 'sh("sleep 100")' "$path"
+		bash -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' bash "$mount/$P/caller" "$SBXRUN" --root "$T/state" run -d -b "$B" "$ID"
+		like "$(grep ':pids:\|[:,]pids[:,]' "/proc/$(pid_of "$ID")/cgroup")" ":/$P/caller/sbxrun[-/]"
+		sbx delete --force "$ID"
+		[ "$(find "$mount/$P/caller" -mindepth 1 -type d)" = '' ] || fail 'a cgroup is left'
+	done
+	rmdir "$mount/$P/caller"
+}
+
 run_tests

@@ -257,4 +257,12 @@ bad_values_are_errors_that_leave_nothing() {
 	[ "$VIEW" = v2 ] || _refused '{cpu: {cpus: "0-9999"}}' 'cpu\.cpus'
 }
 
+a_memory_limit_that_is_too_small_for_init_is_named() {
+	bundle '.linux.resources.memory = {limit: 4096}'
+	run sbx create -b "$B" "$ID"
+	rc_is 1
+	like "$err" 'linux\.resources\.memory\.limit|memory\.(max|limit_in_bytes)'
+	state_is_empty
+}
+
 run_tests

@@ -131,7 +131,7 @@ wrong_calls_are_refused() {
 	refused 'does not exist' sbx events nobody
 	refused 'usage' sbx events
 	_box
-	for word in 0 0s 5 -1s x ''; do
+	for word in 0 0s 5 -1s x; do
 		refused 'interval' sbx events --interval "$word" "$ID"
 	done
 }

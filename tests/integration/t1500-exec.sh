@@ -281,4 +281,21 @@ options_that_contradict_are_refused() {
 	exec_refused 'preserve-fds' --preserve-fds x "$ID" true
 }
 
+options_that_a_document_overrides_are_refused() {
+	box
+	echo '{"args": ["true"], "cwd": "/"}' >process
+	for option in '--user 7' '--cwd /tmp' '--env A=1' '--additional-gids 5'; do
+		# shellcheck disable=SC2086
+		run sbx exec --process process $option "$ID"
+		rc_is 255
+		like "$err" "--process and ${option%% *}"
+	done
+}
+
+empty_options_are_none() {
+	box
+	run sbx exec --user '' --cwd '' "$ID" true
+	rc_is 0
+}
+
 run_tests

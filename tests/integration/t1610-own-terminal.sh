@@ -205,4 +205,14 @@ without_a_terminal_the_program_does_not_get_ours() {
 	rc_is 0
 }
 
+# `exec -t ID yes | head -1`: the reader is gone, and so is the program's terminal.
+closed_output_ends_the_program() {
+	bundle 'sh("sleep 1000")'
+	sbx run -d -b "$B" "$ID"
+	# shellcheck disable=SC2016
+	run bash -c '{ timeout 60 "$@" </dev/null; echo "status $?" >&2; } | head -n 1' bash "$SBXRUN" --root "$T/state" exec -t "$ID" yes
+	like "$out" '^y'
+	like "$err" 'status 129'
+}
+
 run_tests
