@@ -262,7 +262,7 @@ a_memory_limit_that_is_too_small_for_init_is_named() {
 	run sbx create -b "$B" "$ID"
 	rc_is 1
 	like "$err" 'linux\.resources\.memory\.limit|memory\.(max|limit_in_bytes)'
-	state_is_empty
+	[ ! -e "$T/state/$ID" ] || fail "its record is left"
 }
 
 run_tests
