@@ -13,7 +13,7 @@ a_program_that_is_tried_does_not_run_before_start() {
 	for filter in . 'without_ns("pid")' '.process.user = {uid: 1000, gid: 1000}' '.process.noNewPrivileges = false'; do
 		bundle 'args(["/prog"])' writable "$filter"
 		printf '#!/bin/sh /effect' >"$B/rootfs/prog"
-		echo 'echo ran >/tmp/mark; sleep 100' >"$B/rootfs/effect"
+		echo 'echo ran >/tmp/mark; sleep 5' >"$B/rootfs/effect"
 		chmod 755 "$B/rootfs/prog"
 		sbx create -b "$B" "$ID"
 		[ ! -e "$B/rootfs/tmp/mark" ] || escaped "it has run ($filter)"
