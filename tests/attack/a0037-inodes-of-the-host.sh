@@ -9,15 +9,15 @@
 
 # What whoever can open something for reading can do to it.
 _READ='flock lock lease watch fanotify'
-_ALL="mode owner times xattr acl flags entry link write truncate $_READ"
+_ALL="mode owner times touch xattr acl flags entry link write truncate $_READ"
 
 # CLASS → what is allowed. A class that is not here is allowed nothing.
 declare -gA _ALLOWED=(
 	[cgroup]=$_READ         # files and directories, the container's own: the mount is read-only
 	[namespace]=$_READ      # those that the container shares with the host
-	[kernel]="write truncate $_READ" # writing by the modes of the files, /proc/pressure that is; procfs and sysfs beside processes, sysctls and the network
-	[owned]="mode owner times write truncate $_READ" # the same for who is their owner: root without a user namespace
-	[pipe]="mode owner times $_READ" # a stream; nobody opens it by a name
+	[kernel]="touch write truncate $_READ" # writing by the modes of the files, /proc/pressure that is; procfs and sysfs beside processes, sysctls and the network
+	[owned]="mode owner times touch write truncate $_READ" # the same for who is their owner: root without a user namespace
+	[pipe]="mode owner times touch $_READ" # a stream; nobody opens it by a name
 	[file]=$_ALL            # a stream, also a named pipe
 	[devpts]=$_READ         # a stream that is a terminal of the host
 	[bind]=$_ALL            # of the config, read-write

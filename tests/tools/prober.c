@@ -4,7 +4,7 @@
  *	prober [DIR…]	without DIR: every mount of its table, /proc/self/{fd,ns,exe,root,cwd} and /proc/1/{fd,exe,root,cwd}
  *
  * Writes a line to descriptor 3 for each inode at which something succeeds: DEV:INO TYPE PATH OPERATION…, DEV as mountinfo has it.
- * An operation sets what is there already, and what it makes it removes: nothing is different afterwards but times of change.
+ * An operation sets what is there already, and what it makes it removes: nothing is different afterwards but times.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -64,6 +64,12 @@ static bool try_times(const struct inode *i)
 	const struct timespec times[2] = {i->st.st_atim, i->st.st_mtim};
 
 	return utimensat(AT_FDCWD, i->name, times, 0) == 0;
+}
+
+/* To now, for which the right to write suffices. */
+static bool try_touch(const struct inode *i)
+{
+	return utimensat(AT_FDCWD, i->name, NULL, 0) == 0;
 }
 
 static bool try_xattr(const struct inode *i)
@@ -202,7 +208,7 @@ static const struct {
 	const char *name;
 	bool (*try)(const struct inode *i);
 } operations[] = {
-	{"mode", try_mode}, {"owner", try_owner}, {"times", try_times}, {"xattr", try_xattr}, {"acl", try_acl},
+	{"mode", try_mode}, {"owner", try_owner}, {"times", try_times}, {"touch", try_touch}, {"xattr", try_xattr}, {"acl", try_acl},
 	{"flags", try_flags}, {"flock", try_flock}, {"lock", try_fcntl_lock}, {"lease", try_lease},
 	{"watch", try_watch}, {"fanotify", try_fanotify}, {"write", try_write}, {"truncate", try_truncate},
 	{"entry", try_entry}, {"link", try_link},

@@ -23,11 +23,17 @@
 #include <unistd.h>
 
 /* runtime/ns/launch.c and runtime/init/stage.h */
-enum { SAY_BORN = 2, STAGE_BORN = 102, FDS = 64, PIDS = 1 << 16 };
+enum { SAY_BORN = 2, STAGE_BORN = 102, FDS = 64, PIDS = 1 << 16, KEPT = 256 };
 
 static struct stat own;
 static unsigned long took;
-static bool known[PIDS]; /* whose sockets we have */
+static bool known[PIDS]; /* who was lied about */
+
+/* What was taken last, more than one process has. */
+static struct {
+	int fd;
+	ino_t ino;
+} kept[KEPT];
 
 static bool is_ours(const char *pid)
 {
@@ -57,6 +63,31 @@ static void say_born(int sock, int kind, int pidfd)
 	sendmsg(sock, &h, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* A process may get its next socket any time, so those that we have are looked at again and again. */
+static bool keep(int fd, ino_t ino)
+{
+	size_t i;
+
+	for (i = 0; i < KEPT; i++)
+		if (kept[i].ino == ino)
+			return false;
+	i = took++ % KEPT;
+	if (kept[i].ino)
+		close(kept[i].fd);
+	kept[i].fd = fd;
+	kept[i].ino = ino;
+	return true;
+}
+
+static void lie(pid_t pid, int fd, int victim_fd)
+{
+	took++;
+	known[pid] = true;
+	/* The first is passed over where it is not expected, but not the second. */
+	say_born(fd, STAGE_BORN, victim_fd);
+	say_born(fd, SAY_BORN, victim_fd);
+}
+
 /* victim_fd: whom to name, or -1: keep what is taken. */
 static void steal(pid_t pid, int victim_fd)
 {
@@ -68,13 +99,10 @@ static void steal(pid_t pid, int victim_fd)
 		if (taken < 0)
 			continue;
 		if (fstat(taken, &st) == 0 && S_ISSOCK(st.st_mode)) {
-			took++;
-			known[pid] = true;
-			if (victim_fd < 0)
+			if (victim_fd >= 0)
+				lie(pid, taken, victim_fd);
+			else if (keep(taken, st.st_ino))
 				continue;
-			/* The first is passed over where it is not expected, but not the second. */
-			say_born(taken, STAGE_BORN, victim_fd);
-			say_born(taken, SAY_BORN, victim_fd);
 		}
 		close(taken);
 	}
