@@ -66,7 +66,7 @@ files_of_every_kind_are_covered() {
 	(cd "$B/rootfs" && python3 -c 'import socket; [socket.socket(socket.AF_UNIX).bind(n) for n in ("s", "s2")]')
 	ln -s dev/zero "$B/rootfs/link"
 	attack
-	is "$out" $'1:3\n1:3\n1:3\n0:0\n644\n666\nfifo\nsocket'
+	[ "$out" = $'1:3\n1:3\n1:3\n0:0\n644\n666\nfifo\nsocket' ] || faked "${out//$'\n'/ }"
 }
 
 the_root_is_not_covered() {

@@ -212,7 +212,7 @@ a_claim_that_the_container_has_changed_keeps_nobody_out() {
 			[ ! -d "$mount/$P/$ID" ] || python3 -c "import os, sys; $code" "$mount/$P/$ID" 2>/dev/null || :
 		done
 		sbx kill --all "$ID" KILL
-		dead "$pid" || fail "$code: it is alive"
+		dead "$pid" || escaped "$code: it is alive"
 		sbx delete -f "$ID"
 		nothing_is_left
 	done

@@ -61,15 +61,16 @@ _delete_wins() {
 # $BG ends when it is told to, and cleans up.
 _signal_ends() {
 	kill -"$1" "$BG"
-	_ends_in_time "$1"
+	_ends_in_time "SIG$1"
 	wait_for_background
 	isnt "$rc" 0
 }
 
+# WHAT [SECONDS]: it ends $BG.
 _ends_in_time() {
-	local end=$((${EPOCHREALTIME/./} + 9000000))
+	local end=$((${EPOCHREALTIME/./} + ${2:-9} * 1000000))
 	until dead "$BG"; do
-		[ "${EPOCHREALTIME/./}" -lt "$end" ] || { kill -KILL "$BG"; escaped "SIG$1 does not end it"; }
+		[ "${EPOCHREALTIME/./}" -lt "$end" ] || { kill -KILL "$BG"; escaped "$1 does not end it"; }
 		nap
 	done
 }
@@ -103,7 +104,7 @@ a_create_that_waits_for_a_pidfd_socket_ends_with_a_signal_and_leaves_nothing() {
 
 it_also_ends_by_itself() {
 	_create_for_the_deaf
-	wait_until 20 dead "$BG"
+	_ends_in_time time 30
 	wait_for_background
 	rc_is 1
 	like "$(<"$T/said")" 'pidfd-socket.*10 s'
@@ -130,7 +131,7 @@ an_agent_without_room_does_not_keep_delete_out() {
 a_start_that_waits_for_an_agent_ends_with_a_signal() {
 	_start_for _deaf
 	_signal_ends TERM
-	is "$(status_of "$ID")" stopped
+	[ "$(status_of "$ID")" = stopped ] || escaped 'it is left behind'
 	sbx delete "$ID"
 	nothing_is_left
 }
@@ -217,7 +218,7 @@ an_init_whose_start_is_killed_does_not_spin() {
 	init=$(pid_of "$ID")
 	kill -KILL "$BG"
 	wait_until 20 dead "$BG"
-	BG=$init _ends_in_time 'KILL of its start'
+	BG=$init _ends_in_time 'SIGKILL of its start'
 	sbx delete -f "$ID"
 	nothing_is_left
 }
