@@ -73,12 +73,18 @@ interfaces_are_not_renamed_where_they_are() {
 	_try network net '.linux.netDevices = {nd0: {name: "taken"}}'
 }
 
-# The machine's own: what would be written is what is there.
+# The caller has a user namespace of its own, and all rights in it. No cgroups: those are another's.
 sysctls_do_not_reach_the_callers_user_namespace() {
-	local now
-	slurp now /proc/sys/user/max_uts_namespaces
-	bundle 'sh("echo ran")' 'ns("user"; "/proc/self/ns/user")' ".linux.sysctl = {\"user.max_uts_namespaces\": \"$now\"}"
-	attack
+	bundle 'sh("echo ran")' 'ns("user"; "/proc/self/ns/user")' '.mounts |= map(select(.destination == "/proc"))' \
+		'caps(["CAP_SYS_RESOURCE"])' '.linux.sysctl = {"user.max_uts_namespaces": "77"}'
+	# shellcheck disable=SC2016
+	run unshare -U -r -- sh -c '
+		echo 1000 >/proc/sys/user/max_uts_namespaces
+		"$@"
+		rc=$?
+		cat /proc/sys/user/max_uts_namespaces >"$T/after"
+		exit $rc' caller "$SBXRUN" --cgroup-manager disabled --root "$T/state" run -b "$B" "$ID"
+	holds after 1000
 	[ "$rc" != 0 ] || escaped "written: $out"
 	like "$err" 'user\.max_uts_namespaces.*namespace'
 }
