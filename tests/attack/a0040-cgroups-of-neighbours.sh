@@ -140,7 +140,7 @@ who_comes_second_does_not_get_the_place() {
 	nothing_is_left
 }
 
-one_of_many_gets_the_place() {
+_race_for_the_place() {
 	local i won=0 pids=()
 	bundle "$_sleep"
 	for i in 1 2 3 4; do
@@ -151,11 +151,18 @@ one_of_many_gets_the_place() {
 		! wait "${pids[i]}" || won=$((won + 1))
 	done
 	[ "$won" -le 1 ] || escaped "$won containers are in one cgroup"
-	[ "$won" = 1 ] || fail "nobody got it: $(cat err1)"
+	[ "$won" = 1 ] || escaped "they have kept each other out: $(cat err1)"
 	for i in 1 2 3 4; do
 		"$SBXRUN" --root "$T/state$i" delete -f "$ID"
 	done
 	nothing_is_left
+}
+
+one_of_many_gets_the_place() {
+	local round
+	for ((round = 0; round < STARTS; round += 3)); do
+		_race_for_the_place
+	done
 }
 
 # Whoever is in a container and makes containers in its cgroup, goes with it.

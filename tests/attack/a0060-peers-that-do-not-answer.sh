@@ -131,7 +131,7 @@ an_agent_without_room_does_not_keep_delete_out() {
 a_start_that_waits_for_an_agent_ends_with_a_signal() {
 	_start_for _deaf
 	_signal_ends TERM
-	[ "$(status_of "$ID")" = stopped ] || escaped 'it is left behind'
+	is "$(status_of "$ID")" stopped
 	sbx delete "$ID"
 	nothing_is_left
 }
