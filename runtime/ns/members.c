@@ -19,6 +19,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "sys/loop.h"
 
 #ifndef NS_GET_MNTNS_ID
 #define NS_GET_MNTNS_ID _IOR(NSIO, 0x5, uint64_t)
@@ -30,6 +31,7 @@
 enum {
 	DEEPEST = 32, /* the kernel's limit for pid and user namespaces in each other */
 	KILL_TRIES = 1000, /* 10 s */
+	AT_ONCE = 64,
 };
 
 /* A main thread that has ended has no namespaces any more, but the others of its process have. */
@@ -214,13 +216,32 @@ bool members_exist(const struct members *m)
 }
 
 /* The number may be another process's by now; one that is in the namespaces after its pidfd was opened
- * is the one that gets the signal. */
-static void member_signal(const struct members *m, pid_t pid, int sig)
+ * is the one that gets the signal. Its pidfd, or -1. */
+static int member_signal(const struct members *m, pid_t pid, int sig)
 {
 	autoclose int pidfd = pid == getpid() ? -1 : pidfd_open(pid, 0);
 
-	if (pidfd >= 0 && (members_have(m, pid) || members_user_depth(m, pid) > 0))
-		pidfd_send_signal(pidfd, sig, NULL, 0);
+	if (pidfd < 0 || !(members_have(m, pid) || members_user_depth(m, pid) > 0) ||
+	    pidfd_send_signal(pidfd, sig, NULL, 0) < 0)
+		return -1;
+	return fd_steal(&pidfd);
+}
+
+/* A few at a time, for there may be thousands. Who is killed is waited for: he is in no namespace for a while before
+ * he has ended. */
+static void members_signal_some(const struct members *m, const pid_t *pids, size_t n, int sig)
+{
+	const int64_t until = sig == SIGKILL ? loop_now() + LOOP_SECOND : 0;
+	int pidfds[AT_ONCE];
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		pidfds[i] = member_signal(m, pids[i], sig);
+	for (i = 0; i < n; i++) {
+		if (pidfds[i] >= 0 && until)
+			loop_is_ready(pidfds[i], POLLIN, until);
+		fd_close(&pidfds[i]);
+	}
 }
 
 static int members_signal_once(const struct members *m, int sig, size_t *ret_n, struct error *e)
@@ -230,8 +251,8 @@ static int members_signal_once(const struct members *m, int sig, size_t *ret_n, 
 	size_t i;
 	int rc = members_list(m, &a, &pids, ret_n, e);
 
-	for (i = 0; rc == 0 && i < *ret_n; i++)
-		member_signal(m, pids[i], sig);
+	for (i = 0; rc == 0 && i < *ret_n; i += AT_ONCE)
+		members_signal_some(m, pids + i, *ret_n - i < AT_ONCE ? *ret_n - i : AT_ONCE, sig);
 	arena_free(&a);
 	return rc;
 }
