@@ -3,6 +3,10 @@
  * are read before, and each step is one request to the kernel: the move, under a name that nobody
  * has; the rename, which fails when the name is taken; the addresses; up.
  *
+ * Trust: root in the container's namespace, a neighbour if it is joined, may rename, delete and
+ * make interfaces there at any moment, also with a number that has become free. So which number one
+ * got is heard from the kernel, and it is ours until the kernel tells that this number has left.
+ *
  * Caveat: a parent that is killed between the move and the commit brings nothing back. Then the
  * kernel ends the namespace together with init: a physical interface returns to the first namespace
  * of the machine, a virtual one ends.
@@ -47,8 +51,10 @@ struct netdev {
 	char home_name[IFNAMSIZ];
 	char away_name[IFNAMSIZ];
 	uint32_t home_index;
-	uint32_t away_index;
-	uint32_t master; /* the bridge or bond that it is a port of, 0: none */
+	uint32_t away_index; /* 0: not known */
+	size_t left;	     /* how often this number left the container's namespace … */
+	uint32_t left_as;    /* … and its number where it went the last time, 0: nowhere */
+	uint32_t master;     /* the bridge or bond that it is a port of, 0: none */
 	bool loopback;
 	bool up;
 	struct kept *addresses;
@@ -305,6 +311,52 @@ static int route_add(int sock, const struct nlmsghdr *m, uint32_t index)
 	return netlink_ask(sock, &r, NULL, NULL);
 }
 
+/* ---- who leaves ---- */
+
+/* 0: no interface, but a port that leaves its bridge. */
+static uint32_t departure_read(const struct nlmsghdr *told, uint32_t *ret_as)
+{
+	struct netlink_attrs attrs = netlink_attrs_of(told, sizeof(struct ifinfomsg));
+	struct netlink_attr attr;
+	struct ifinfomsg link;
+
+	memcpy(&link, netlink_fixed(told), sizeof(link));
+	*ret_as = 0;
+	while (netlink_next(&attrs, &attr))
+		if (attr.type == IFLA_NEW_IFINDEX)
+			netlink_attr_u32(&attr, ret_as);
+	return link.ifi_family == AF_UNSPEC ? (uint32_t)link.ifi_index : 0;
+}
+
+static void departure_from_home(const struct nlmsghdr *told, void *context)
+{
+	struct netdev *d = context;
+	uint32_t as;
+
+	if (departure_read(told, &as) == d->home_index)
+		d->away_index = as;
+}
+
+static void departure_from_away(const struct nlmsghdr *told, void *context)
+{
+	struct netdevs *n = context;
+	uint32_t as, index = departure_read(told, &as);
+	size_t i;
+
+	for (i = 0; i < n->n; i++) {
+		if (!index || n->v[i].away_index != index)
+			continue;
+		n->v[i].left++;
+		n->v[i].left_as = as;
+	}
+}
+
+static void departures_note(struct netdevs *n)
+{
+	if (netlink_hear(n->away_watch, sizeof(struct ifinfomsg), departure_from_away, n) < 0)
+		n->missed = true;
+}
+
 /* ---- there ---- */
 
 /* From here on it is in the container's namespace, and the caller brings it back on failure. */
@@ -314,9 +366,11 @@ static int netdev_arrive(const struct netdevs *n, struct netdev *d, const char *
 	struct netdev there = {0};
 	const struct kept *k;
 
-	if (link_read(n->away_sock, d->away_name, 0, &there) < 0)
-		return err_sys(e, "%s: look at the interface inside", d->field);
-	d->away_index = there.home_index;
+	if (netlink_hear(n->home_watch, sizeof(struct ifinfomsg), departure_from_home, d) < 0)
+		return err_sys(e, "%s: hear where it went", d->field);
+	if (!d->away_index)
+		return err_set(e, ERR_SYSTEM, "%s: the kernel does not tell where it went",
+			       d->field);
 	if (link_rename(n->away_sock, d->away_index, name) < 0)
 		return err_sys(e, "%s: name it %s inside", d->field, name);
 	/* "eth%d" has become a name by now. */
@@ -347,6 +401,7 @@ static int netdev_move(struct netdevs *n, const struct netdev_plan *p, struct ar
 		return err_set(e, ERR_CONFIG, "%s: the container has an interface %s already",
 			       p->field, p->name);
 	snprintf(d->away_name, sizeof(d->away_name), "sbx%x.%zu", (unsigned int)getpid(), n->n);
+	departures_note(n); /* who left before has nothing to do with this one */
 	if (link_move(n->home_sock, d->home_index, n->away_fd, d->away_name, 0) < 0)
 		return err_sys(e, "%s: move it into the container", p->field);
 	n->n++;
@@ -382,40 +437,49 @@ static void routes_restore(const struct netdev *d, int sock, uint32_t index)
 				warn(d, "bring back a route");
 }
 
-static void netdev_bring_back(const struct netdevs *n, const struct netdev *d)
+/* It is down since the move, and has no address yet. Any name will do there. */
+static void netdev_send_off(const struct netdevs *n, const struct netdev *d)
 {
-	uint32_t from = d->away_index;
-	struct netdev there = {0}, here = {0};
+	log_warn("%s: not brought back: somebody has put another in its place", d->field);
+	if (!d->left_as || link_move(n->home_sock, d->left_as, n->away_fd, "dev%d", 0) < 0)
+		log_warn("%s: %s here is that other one: delete it", d->field, d->home_name);
+}
 
-	/* Without a number the kernel would go by the name, and who has it there may be another. */
-	if (!from && link_read(n->away_sock, d->away_name, 0, &there) < 0) {
-		warn(d, "find it in the container");
+static void netdev_bring_back(struct netdevs *n, const struct netdev *d)
+{
+	departures_note(n);
+	if (!d->away_index || d->left || n->missed) {
+		log_warn("%s: not brought back: it has left the container's network namespace, "
+			 "or can't be told from others there",
+			 d->field);
 		return;
 	}
-	if (!from)
-		from = there.home_index;
 	/* With its old number, if nobody has it now. */
-	if (link_move(n->away_sock, from, n->home_fd, d->home_name, d->home_index) < 0 &&
-	    link_move(n->away_sock, from, n->home_fd, d->home_name, 0) < 0) {
+	if (link_move(n->away_sock, d->away_index, n->home_fd, d->home_name, d->home_index) < 0 &&
+	    link_move(n->away_sock, d->away_index, n->home_fd, d->home_name, 0) < 0) {
 		warn(d, "bring it back");
 		return;
 	}
-	if (link_read(n->home_sock, d->home_name, 0, &here) < 0) {
-		warn(d, "find it again");
+	/* Only now is it certain: ours has left once, by our own move. */
+	departures_note(n);
+	if (d->left != 1 || !d->left_as || n->missed) {
+		netdev_send_off(n, d);
 		return;
 	}
-	if (d->master && link_set_master(n->home_sock, here.home_index, d->master) < 0)
+	if (d->master && link_set_master(n->home_sock, d->left_as, d->master) < 0)
 		warn(d, "bring it back to its bridge");
-	if (d->up && link_set_up(n->home_sock, here.home_index) < 0)
+	if (d->up && link_set_up(n->home_sock, d->left_as) < 0)
 		warn(d, "set it up again");
-	addresses_restore(d, n->home_sock, here.home_index);
-	routes_restore(d, n->home_sock, here.home_index);
+	addresses_restore(d, n->home_sock, d->left_as);
+	routes_restore(d, n->home_sock, d->left_as);
 }
 
 void netdevs_bring_back(struct netdevs *n)
 {
-	while (n->n > 0)
-		netdev_bring_back(n, &n->v[--n->n]);
+	size_t i;
+
+	for (i = n->n; i-- > 0;)
+		netdev_bring_back(n, &n->v[i]);
 	netdevs_close(n);
 }
 
@@ -425,20 +489,27 @@ void netdevs_close(struct netdevs *n)
 	fd_close(&n->away_fd);
 	fd_close(&n->home_sock);
 	fd_close(&n->away_sock);
+	fd_close(&n->home_watch);
+	fd_close(&n->away_watch);
 	n->n = 0;
 }
 
-/* A socket belongs to the namespace in which it was made. */
-static int away_socket(const struct netdevs *n)
+static int sockets_open(int *ret_sock, int *ret_watch)
 {
-	autoclose int sock = -1;
+	*ret_sock = netlink_open();
+	*ret_watch = netlink_listen(RTNLGRP_LINK, RTM_DELLINK);
+	return *ret_sock < 0 || *ret_watch < 0 ? -1 : 0;
+}
+
+/* A socket belongs to the namespace in which it was made. */
+static int away_sockets_open(struct netdevs *n)
+{
+	int result;
 
 	if (setns(n->away_fd, CLONE_NEWNET) < 0)
 		return -1;
-	sock = netlink_open();
-	if (setns(n->home_fd, CLONE_NEWNET) < 0)
-		return -1;
-	return fd_steal(&sock);
+	result = sockets_open(&n->away_sock, &n->away_watch);
+	return setns(n->home_fd, CLONE_NEWNET) < 0 ? -1 : result;
 }
 
 /* They are two: the plan would have been refused otherwise (plan_check_shared). */
@@ -451,9 +522,7 @@ static int netdevs_open(pid_t pid, struct netdevs *n, struct error *e)
 	n->away_fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (n->home_fd < 0 || n->away_fd < 0)
 		return err_sys(e, "linux.netDevices: open the network namespaces");
-	n->home_sock = netlink_open();
-	n->away_sock = away_socket(n);
-	if (n->home_sock < 0 || n->away_sock < 0)
+	if (sockets_open(&n->home_sock, &n->home_watch) < 0 || away_sockets_open(n) < 0)
 		return err_sys(e, "linux.netDevices: open a netlink socket");
 	return 0;
 }

@@ -1,6 +1,8 @@
 #include "sys/netlink.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -196,4 +198,48 @@ int netlink_ask(int sock, struct netlink_request *r,
 		done = exchange_receive(&x, sock);
 	while (done == 0);
 	return done < 0 ? -1 : 0;
+}
+
+/* The filter is there before the first message: others would only fill the buffer. */
+int netlink_listen(int group, uint16_t type)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, offsetof(struct nlmsghdr, nlmsg_type)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, htons(type), 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	struct sock_fprog filter = {sizeof(code) / sizeof(code[0]), code};
+	autoclose int fd = netlink_open();
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) < 0 ||
+	    setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group)) < 0)
+		return -1;
+	return fd_steal(&fd);
+}
+
+int netlink_hear(int sock, size_t len, void (*each)(const struct nlmsghdr *told, void *context),
+		 void *context)
+{
+	union {
+		struct nlmsghdr head;
+		char space[32768];
+	} in;
+	struct iovec piece = {in.space, sizeof(in.space)};
+	struct sockaddr_nl from = {0};
+	struct msghdr m = {.msg_name = &from, .msg_iov = &piece, .msg_iovlen = 1};
+	ssize_t n;
+
+	for (;;) {
+		m.msg_namelen = sizeof(from);
+		n = recvmsg(sock, &m, MSG_DONTWAIT);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN ? 0 : -1;
+		/* Root of the namespace may speak to a group, too. The kernel's id is 0. */
+		if (from.nl_pid == 0 && (size_t)n >= HEAD + ALIGN(len) &&
+		    in.head.nlmsg_len <= (size_t)n && in.head.nlmsg_len >= HEAD + ALIGN(len))
+			each(&in.head, context);
+	}
 }

@@ -59,3 +59,16 @@ int netlink_open(void);
  */
 int netlink_ask(int sock, struct netlink_request *r,
 		void (*each)(const struct nlmsghdr *answer, void *context), void *context);
+
+/*
+ * A socket that hears from now on what the kernel tells a group (RTNLGRP_…) in messages of one
+ * type. Of the network namespace that the caller is in now. -1 with errno.
+ */
+int netlink_listen(int group, uint16_t type);
+
+/*
+ * Calls each with everything told since the last time that has a fixed part of len bytes. Does not
+ * wait. -1 with errno: something may have been missed, ENOBUFS because it was too much.
+ */
+int netlink_hear(int sock, size_t len, void (*each)(const struct nlmsghdr *told, void *context),
+		 void *context);

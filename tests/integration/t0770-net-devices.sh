@@ -139,21 +139,69 @@ when_init_dies_during_create_everything_is_back() {
 	like "$(ip -o addr show dev nde)" '192\.0\.2\.14/24'
 }
 
-# Somebody in there renames it, so that it isn't found again: here strace lets both looks fail that follow the move.
+# A namespace that has an interface $1 of its own; process OTHER is in it.
+_other_with() {
+	rm -f ready
+	unshare -n sh -c "ip link add $1 type veth peer name $1-own && ip link add $1-more type veth && echo >ready && exec sleep 1000" &
+	OTHER=$!
+	wait_until 10 test -e ready
+	bundle "ns(\"network\"; \"/proc/$OTHER/ns/net\")" ".linux.netDevices = {$1: {name: \"in-f\"}}"
+}
+
+# strace lets the requests fail that follow the move: the new name, and the first try to bring it back.
 the_containers_own_interface_is_never_taken_for_the_one_that_was_moved() {
-	local pid
 	needs strace
 	_interface ndf
-	unshare -n sh -c "ip link add ndf type veth peer name ndf-own && ip link add ndf-more type veth && echo && exec sleep 1000" >"$T/ready" &
-	pid=$!
-	wait_until 10 test -s "$T/ready"
-	bundle "ns(\"network\"; \"/proc/$pid/ns/net\")" '.linux.netDevices = {ndf: {name: "in-f"}}'
+	_picture ndf >before
+	_other_with ndf
 	run strace -o trace -e trace=sendto -e inject=sendto:error=EIO:when=6..7 "$SBXRUN" --root "$T/state" create -b "$B" "$ID"
 	rc_is 1
-	like "$err" 'look at the interface inside'
-	! _is_here ndf || fail 'an interface of the container is here'
-	run nsenter -t "$pid" -n ip -o link show ndf
+	like "$err" 'name it in-f inside'
+	_picture ndf >after
+	run diff before after
+	is "$out" ''
+	run nsenter -t "$OTHER" -n ip -o link show ndf
 	rc_is 0
+}
+
+# strace lets the kernel not say where it went.
+an_interface_that_cannot_be_told_from_others_is_not_brought_back() {
+	local hear
+	needs strace
+	_interface ndh
+	_other_with ndh
+	run strace -o trace -e trace=recvmsg "$SBXRUN" --root "$T/state" create -b "$B" "$ID"
+	rc_is 0
+	hear=$(grep recvmsg trace | grep -n AF_NETLINK | head -n 1 | cut -d: -f1)
+	sbx delete -f "$ID"
+	nsenter -t "$OTHER" -n ip link del in-f
+	_interface ndh
+	_other_with ndh
+	run strace -o trace -e trace=recvmsg -e "inject=recvmsg:error=ENOBUFS:when=$hear" "$SBXRUN" --root "$T/state" create -b "$B" "$ID"
+	rc_is 1
+	like "$err" 'hear where it went'
+	like "$err" 'not brought back'
+	! _is_here ndh || fail 'an interface of the container is here'
+	run nsenter -t "$OTHER" -n ip -o link show ndh
+	rc_is 0
+}
+
+# It is the same one after that; and a port that leaves a bridge has not left the namespace.
+an_interface_that_was_renamed_and_in_a_bridge_inside_comes_back() {
+	_interface ndg
+	ip addr add 192.0.2.16/24 dev ndg
+	_picture ndg >before
+	# shellcheck disable=SC2016
+	bundle '.linux.netDevices = {ndg: {name: "in-g"}}' 'hook("createRuntime"; "/bin/sh"; ["sh", "-c",
+		"nsenter -t $(jq .pid) -n sh -c \"ip link set in-g down; ip link set in-g name other
+			! ip link add br type bridge || { ip link set other master br; ip link set other nomaster; }
+			ip link add more type veth; ip link del more\"; exit 1"])'
+	run sbx create -b "$B" "$ID"
+	rc_is 1
+	unlike "$err" 'not brought back'
+	_picture ndg >after
+	run diff before after
+	is "$out" ''
 }
 
 an_interface_that_is_missing_or_the_loopback_is_refused_and_others_come_back() {
