@@ -80,6 +80,7 @@ static int create_record(const struct making *m, struct record *ret, struct erro
 		.own_pid_ns = plan_has_new(p, CLONE_NEWPID),
 		.own_mount_ns = p->new_root,
 		.own_user_ns = p->owns_userns,
+		.user_id = members_id_of_user(m->joins.fds[OCI_NS_USER]),
 		.root_on_host = p->attach_on_host,
 		.root_mount_id = p->attach_on_host ? sys_mount_id(p->rootfs) : 0,
 		.cgroups = {.n = dirs.n, .v = dirs.v},

@@ -58,14 +58,14 @@ static void destroy_run_poststop(const struct record *r, struct arena *a)
 }
 
 /* Without cgroups and a pid namespace of its own, whose end is theirs, others may outlive init. */
-static int destroy_members(const struct record *r, int pidfd, struct error *e)
+static int destroy_members(const struct store *s, const struct record *r, int pidfd, struct error *e)
 {
 	struct members m;
 	int rc;
 
 	if (r->own_pid_ns)
 		return 0;
-	life_find_members(r, pidfd, &m);
+	life_find_members(s, r, pidfd, &m);
 	rc = members_signal(&m, SIGKILL, e);
 	members_close(&m);
 	return rc;
@@ -94,7 +94,7 @@ static int destroy_all(struct store *s, const struct record *r, int pidfd, struc
 	struct error other;
 	int result = 0;
 
-	if (!dirs.n && destroy_members(r, pidfd, e) < 0)
+	if (!dirs.n && destroy_members(s, r, pidfd, e) < 0)
 		result = -1;
 	/* Before init is waited for: it does not end while something of it is frozen. */
 	if (pidfd >= 0 && life_act_by_ids(destroy_kill_all, &dirs, s, a, e) < 0)

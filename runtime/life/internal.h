@@ -28,7 +28,7 @@ struct cgroup_dirs life_cgroups(const struct record *r);
 
 /* How to find the processes of a container that has no cgroups; pidfd: its init, -1 when it has ended.
  * Where they can't be found, *ret finds nothing. */
-void life_find_members(const struct record *r, int pidfd, struct members *ret);
+void life_find_members(const struct store *s, const struct record *r, int pidfd, struct members *ret);
 
 /* store_status(), and whether it is frozen. */
 int life_status(const struct store *s, const struct record *r, enum status *ret, int *ret_pidfd,

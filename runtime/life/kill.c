@@ -24,7 +24,8 @@ static int kill_all(void *arg, struct error *e)
 }
 
 /* The same without cgroups. 1: what there is to find are no processes, and init is signalled alone. */
-static int kill_members(const struct record *r, int pidfd, int sig, struct error *e)
+static int kill_members(const struct store *s, const struct record *r, int pidfd, int sig,
+			struct error *e)
 {
 	struct members m;
 	int rc = 1;
@@ -32,7 +33,7 @@ static int kill_members(const struct record *r, int pidfd, int sig, struct error
 	/* The end of its init is the end of a pid namespace. */
 	if (r->own_pid_ns && sig == SIGKILL)
 		return 1;
-	life_find_members(r, pidfd, &m);
+	life_find_members(s, r, pidfd, &m);
 	if (m.ns_fd >= 0 || (m.mnt_id && members_exist(&m)))
 		rc = members_signal(&m, sig, e);
 	members_close(&m);
@@ -68,7 +69,7 @@ int life_kill(const char *root, const char *id, int sig, bool all, struct arena 
 	if (dirs.n && (all || (sig == SIGKILL && !r.own_pid_ns)))
 		return life_act_by_ids(kill_all, &(struct killing){dirs, sig}, &s, a, e);
 	if (!dirs.n && (all || (sig == SIGKILL && !r.own_pid_ns))) {
-		int rc = kill_members(&r, pidfd, sig, e);
+		int rc = kill_members(&s, &r, pidfd, sig, e);
 
 		if (rc <= 0)
 			return rc;

@@ -109,23 +109,6 @@ struct cgroup_dirs life_cgroups(const struct record *r)
 	return (struct cgroup_dirs){.n = r->cgroups.n, .v = r->cgroups.v};
 }
 
-void life_find_members(const struct record *r, int pidfd, struct members *ret)
-{
-	struct error ignored;
-
-	*ret = MEMBERS_NONE;
-	if (!r->own_pid_ns) {
-		ret->mnt_id = r->mnt_id;
-		ret->user_id = r->user_id;
-	}
-	if (pidfd < 0 || !(r->own_pid_ns || r->own_mount_ns) ||
-	    members_of_init(r->pid, r->own_pid_ns, r->own_user_ns, ret, &ignored) < 0)
-		return;
-	/* It may have been about another process that has the number by now. */
-	if (!store_is_alive(pidfd))
-		members_close(ret);
-}
-
 int life_status(const struct store *s, const struct record *r, enum status *ret, int *ret_pidfd,
 		struct error *e)
 {

@@ -27,7 +27,7 @@ static int pids_by_namespaces(const struct store *s, const struct record *r, str
 
 	if (store_status(s, r, &status, &pidfd, e) < 0)
 		return -1;
-	life_find_members(r, pidfd, &m);
+	life_find_members(s, r, pidfd, &m);
 	if (pidfd >= 0 && m.ns_fd < 0)
 		return err_set(e, ERR_HOST,
 			       "ps: container \"%s\" has neither cgroups nor namespaces that tell which "

@@ -132,23 +132,68 @@ static bool members_have(const struct members *m, pid_t pid)
 	return false;
 }
 
-/* How deep below the container's user namespace a process is; 0: in it, -1: it isn't. The dead keep theirs
- * until they are buried, but have no other namespace any more. */
-static int members_user_depth(const struct members *m, pid_t pid)
+uint64_t members_id_of_user(int user_fd)
 {
-	bool known = m->user_fd >= 0 || m->user_id;
-	autoclose int mnt_fd = known ? ns_open(pid, "mnt") : -1;
-	autoclose int fd = mnt_fd < 0 ? -1 : ns_open(pid, "user");
-	int depth, above_fd;
+	return ns_id(user_fd, NS_GET_ID);
+}
 
-	for (depth = 0; fd >= 0 && depth < DEEPEST; depth++) {
+uint64_t members_user_id(const struct members *m)
+{
+	return m->user_fd >= 0 ? members_id_of_user(m->user_fd) : m->user_id;
+}
+
+static bool members_know_user(const struct members *m)
+{
+	return m->user_fd >= 0 || m->user_id;
+}
+
+/* How deep a user namespace is below the container's own; 0: it is that, -1: it isn't below. Takes fd, which
+ * may be -1. */
+static int members_depth(const struct members *m, int fd)
+{
+	int depth, above_fd, result = -1;
+
+	for (depth = 0; fd >= 0 && result < 0 && depth < DEEPEST; depth++) {
 		if (m->user_fd >= 0 ? ns_is(fd, m->user_fd) : ns_id(fd, NS_GET_ID) == m->user_id)
-			return depth;
+			result = depth;
 		above_fd = ioctl(fd, NS_GET_PARENT);
 		fd_close(&fd);
 		fd = above_fd;
 	}
-	return -1;
+	fd_close(&fd);
+	return result;
+}
+
+enum members_in members_in_user(const struct members *m, pid_t pid)
+{
+	int fd = members_know_user(m) ? ns_open(pid, "user") : -1;
+
+	if (fd < 0)
+		return members_know_user(m) && errno == EACCES ? MEMBERS_UNKNOWN : MEMBERS_OUT;
+	return members_depth(m, fd) < 0 ? MEMBERS_OUT : MEMBERS_IN;
+}
+
+/* What a process is to the container. */
+enum kin {
+	STRANGER,
+	MEMBER,	   /* in its namespace */
+	LEAVER,	   /* has left it, or is another's who joined the user namespace and left his */
+	NEIGHBOUR, /* another's who joined the user namespace */
+};
+
+/* The dead keep their user namespace until they are buried, but have no other any more. */
+static enum kin members_kin(const struct members *m, pid_t pid)
+{
+	bool have = members_have(m, pid);
+	autoclose int mnt_fd = have || !members_know_user(m) ? -1 : ns_open(pid, "mnt");
+	int depth = mnt_fd < 0 ? -1 : members_depth(m, ns_open(pid, "user"));
+
+	if (have || depth < 0)
+		return have ? MEMBER : STRANGER;
+	/* Who left had the rights for it in a user namespace of his own, which owns what he made. */
+	if (depth == 0 || members_depth(m, ioctl(mnt_fd, NS_GET_USERNS)) <= 0)
+		return NEIGHBOUR;
+	return LEAVER;
 }
 
 /* A growing list. */
@@ -167,9 +212,9 @@ static void list_add(struct pid_list *l, pid_t pid, struct arena *a)
 int members_list(const struct members *m, struct arena *a, pid_t **ret_pids, size_t *ret_n,
 		 struct error *e)
 {
-	struct pid_list found = {0}, below = {0};
+	struct pid_list found = {0}, leavers = {0};
+	bool shared = m->user_shared;
 	struct dirent *entry;
-	bool joined = false;
 	size_t i;
 	DIR *dir;
 
@@ -181,23 +226,19 @@ int members_list(const struct members *m, struct arena *a, pid_t **ret_pids, siz
 	if (!dir)
 		return err_sys(e, "open /proc");
 	while ((entry = readdir(dir))) {
+		enum kin kin;
 		uint32_t pid;
-		int depth;
 
 		if (!str_to_u32(entry->d_name, &pid))
 			continue;
-		if (members_have(m, (pid_t)pid)) {
-			list_add(&found, (pid_t)pid, a);
-			continue;
-		}
-		depth = members_user_depth(m, (pid_t)pid);
-		if (depth > 0)
-			list_add(&below, (pid_t)pid, a);
-		joined = joined || depth == 0;
+		kin = members_kin(m, (pid_t)pid);
+		if (kin == MEMBER || kin == LEAVER)
+			list_add(kin == MEMBER ? &found : &leavers, (pid_t)pid, a);
+		shared = shared || kin == NEIGHBOUR;
 	}
 	closedir(dir);
-	for (i = 0; i < below.n && !joined; i++)
-		list_add(&found, below.v[i], a);
+	for (i = 0; i < leavers.n && !shared; i++)
+		list_add(&found, leavers.v[i], a);
 	*ret_pids = found.v;
 	*ret_n = found.n;
 	return 0;
@@ -220,9 +261,9 @@ bool members_exist(const struct members *m)
 static int member_signal(const struct members *m, pid_t pid, int sig)
 {
 	autoclose int pidfd = pid == getpid() ? -1 : pidfd_open(pid, 0);
+	enum kin kin = pidfd < 0 ? STRANGER : members_kin(m, pid);
 
-	if (pidfd < 0 || !(members_have(m, pid) || members_user_depth(m, pid) > 0) ||
-	    pidfd_send_signal(pidfd, sig, NULL, 0) < 0)
+	if (!(kin == MEMBER || (kin == LEAVER && !m->user_shared)) || pidfd_send_signal(pidfd, sig, NULL, 0) < 0)
 		return -1;
 	return fd_steal(&pidfd);
 }

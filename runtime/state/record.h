@@ -42,7 +42,7 @@ struct record {
 	bool own_mount_ns; /* looked at only where there is no cgroup and no pid namespace of its own … */
 	bool own_user_ns;
 	uint64_t mnt_id; /* … and so are their unique ids; 0: not known */
-	uint64_t user_id;
+	uint64_t user_id; /* also that of another's that it has joined */
 	bool notify;	  /* it has a socket to say "ready" */
 	bool root_on_host; /* the root is mounted in the runtime's own mount namespace … */
 	uint64_t root_mount_id; /* … on top of this mount */

@@ -376,22 +376,18 @@ static int store_compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-int store_list(const char *root, struct arena *a, struct strings *ret_ids, struct error *e)
+int store_list_below(int root_dfd, struct arena *a, struct strings *ret_ids, struct error *e)
 {
+	int dfd = openat(root_dfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = dfd < 0 ? NULL : fdopendir(dfd);
 	struct strings ids = {0};
 	struct dirent *entry;
 	size_t cap = 0;
-	int dfd;
-	DIR *dir;
 
-	*ret_ids = ids;
-	dfd = store_open_root(root, false, e);
-	if (dfd < 0)
-		return e->sys == ENOENT ? 0 : -1;
-	dir = fdopendir(dfd);
 	if (!dir) {
+		err_sys(e, "--root: read it");
 		fd_close(&dfd);
-		return err_sys(e, "--root: read %s", root);
+		return -1;
 	}
 	while ((entry = readdir(dir))) {
 		struct error ignored;
@@ -407,6 +403,16 @@ int store_list(const char *root, struct arena *a, struct strings *ret_ids, struc
 		qsort(ids.v, ids.n, sizeof(char *), store_compare);
 	*ret_ids = ids;
 	return 0;
+}
+
+int store_list(const char *root, struct arena *a, struct strings *ret_ids, struct error *e)
+{
+	autoclose int root_dfd = store_open_root(root, false, e);
+
+	*ret_ids = (struct strings){0};
+	if (root_dfd < 0)
+		return e->sys == ENOENT ? 0 : -1;
+	return store_list_below(root_dfd, a, ret_ids, e);
 }
 
 /* Through /proc/self/fd, because a socket's path may have at most 107 bytes. */

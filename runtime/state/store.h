@@ -76,6 +76,8 @@ int store_sweep(const struct store *s, struct error *e);
 
 /* The ids below a root, sorted. */
 int store_list(const char *root, struct arena *a, struct strings *ret_ids, struct error *e);
+/* The same below an open root. */
+int store_list_below(int root_dfd, struct arena *a, struct strings *ret_ids, struct error *e);
 
 /* Binds and listens on start.sock. A descriptor, or -1. */
 int store_listen(const struct store *s, struct error *e);

@@ -143,6 +143,71 @@ delete_spares_a_container_that_joined_its_namespaces() {
 	is "$out" here
 }
 
+# _joiner CODE: a second container ($ID, init $PID) in the user namespace of $FIRST that does CODE, which makes the file /ready. Neither
+# has a pid namespace.
+_joiner() {
+	local pid
+	_three shared
+	FIRST=$ID pid=$(pid_of "$ID")
+	bundle 'without_ns("pid")' writable "sh(\"$1\")" "ns(\"user\"; \"/proc/$pid/ns/user\")" "ns(\"network\"; \"/proc/$pid/ns/net\")" \
+		"ns(\"ipc\"; \"/proc/$pid/ns/ipc\")" "ns(\"uts\"; \"/proc/$pid/ns/uts\")" \
+		'del(.linux.uidMappings, .linux.gidMappings, .hostname)' 'unmount("/dev/mqueue")'
+	run sbx run -d -b "$B" "$ID"
+	rc_is 0
+	PID=$(pid_of "$ID")
+	wait_until 20 test -s "$B/rootfs/ready"
+}
+
+# Nobody of the second one is in the first one's user namespace any more: all of it is below.
+delete_spares_a_container_that_joined_and_left_for_user_namespaces_of_its_own() {
+	local flags first
+	for flags in -U '-U -m'; do
+		_joiner "exec unshare $flags sh -c 'echo 1 >/ready; exec sleep 1000'"
+		first=$(sbx ps --format json "$FIRST")
+		[[ $first != *"$PID"* ]] || fail "$flags: ps takes it for the first one's"
+		sbx delete --force "$FIRST"
+		_are_dead
+		lives "$PID" || fail "$flags: the other one was killed"
+		is "$(status_of "$ID")" running
+		sbx delete --force "$ID"
+		wait_until 20 dead "$PID"
+	done
+}
+
+# What is left of a second one whose init has ended. Where the kernel has no ids of user namespaces, one that is in a mount namespace
+# of its own besides can't be told from one of the first container's.
+delete_spares_what_is_left_of_a_container_that_joined() {
+	local flags left
+	for flags in -U '-U -m'; do
+		_joiner "unshare $flags sh -c 'echo \$\$ >/ready; exec sleep 1000' & exec sleep 1000"
+		left=$(<"$B/rootfs/ready")
+		[ "$flags" = -U ] || [ "$SBX_VIEW" = rootless-v2 ] || jq -e .userNsId "$T/state/$FIRST/state.json" ||
+			skip 'this kernel has no ids of user namespaces'
+		kill -KILL "$PID"
+		wait_until 20 status_is "$ID" stopped
+		sbx delete --force "$FIRST"
+		_are_dead
+		lives "$left" || fail "$flags: what is left of the other one was killed"
+		kill -KILL "$left"
+		wait_until 20 dead "$left"
+		sbx delete "$ID"
+	done
+}
+
+# A second one in the same state root that has nothing to do with it doesn't keep what left.
+who_left_is_found_beside_other_containers() {
+	local first
+	bundle 'args(["sleep", "1000"])' 'without_ns("pid")'
+	sbx create -b "$B" "$ID"
+	bundle 'args(["sleep", "1000"])'
+	sbx run -d -b "$B" "$ID"
+	first=$ID
+	_one_that_left
+	sbx delete --force "$ID"
+	_are_dead
+	is "$(status_of "$first")" running
+}
+
 exec_before_start_says_why_not() {
 	bundle 'args(["sleep", "1000"])'
 	sbx create -b "$B" "$ID"
