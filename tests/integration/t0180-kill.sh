@@ -244,4 +244,24 @@ who_has_the_numbers_of_a_container_of_another_boot_is_left_alone() {
 	_each_manager _of_another_boot
 }
 
+# One that left for namespaces of its own is found by init's. strace keeps the runtime for a moment when it has opened those.
+what_left_is_killed_though_init_ends_meanwhile() {
+	local left pid
+	needs strace
+	bundle 'without_ns("pid")' writable 'sh("unshare -U -m sh -c \"echo \\$\\$ >/left; exec sleep 1000\" & exec sleep 1000")' \
+		'ns("user")' 'del(.linux.seccomp, .linux.resources)' \
+		'.linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}]' \
+		'.linux.gidMappings = [{containerID: 0, hostID: 100000, size: 65536}]'
+	chown 100000:100000 "$B/rootfs" # the programs are links
+	sbx --cgroup-manager disabled run -d -b "$B" "$ID"
+	wait_until 20 test -s "$B/rootfs/left"
+	left=$(<"$B/rootfs/left") pid=$(pid_of "$ID")
+	strace -o trace -e trace=openat,ppoll,pidfd_send_signal -e inject=ppoll,pidfd_send_signal:delay_enter=1000000:when=1 \
+		"$SBXRUN" --root "$T/state" kill "$ID" KILL &
+	wait_until 20 grep -qs "/$pid/ns/user" trace
+	kill -KILL "$pid"
+	wait $!
+	wait_until 20 dead "$left"
+}
+
 run_tests
