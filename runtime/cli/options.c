@@ -58,7 +58,8 @@ static int option_set(struct cli *c, const struct cli_option *o, char *value, st
 	if (o->kind == CLI_FLAG)
 		return option_set_flag(c, o, value, e);
 	if (o->kind == CLI_TEXT) {
-		*(char **)field = *value ? value : NULL; /* what scripts pass for none */
+		/* An empty one is what scripts pass for none. Not of a user, though: none may well be root. */
+		*(char **)field = *value || str_eq(o->name, "user") ? value : NULL;
 		return 0;
 	}
 	if (o->kind == CLI_LIST) {

@@ -294,7 +294,7 @@ options_that_a_document_overrides_are_refused() {
 
 empty_options_are_none() {
 	box
-	run sbx exec --user '' --cwd '' "$ID" true
+	run sbx exec --cwd '' --pid-file '' "$ID" true
 	rc_is 0
 }
 
