@@ -283,7 +283,7 @@ const char *init_filter_obstacle(const struct init *in)
 static bool init_must_have_filter(const struct init *in)
 {
 	return in->born_later &&
-	       (in->pid_ns.traced || (in->plan->filter.notify && !in->plan->by_machine_root));
+	       (in->pid_ns.joined || (in->plan->filter.notify && !in->plan->by_machine_root));
 }
 
 /*
@@ -317,7 +317,7 @@ int init_refuse_late_filter(const char *call, struct error *e)
 	return err_set(e, ERR_CONFIG,
 		       "linux.seccomp: the filter does not simply allow %s, so it can only be loaded when the "
 		       "process is in sight of others, and one of them with CAP_SYS_PTRACE could take it over "
-		       "before: allow %s, or give the container a user namespace of its own",
+		       "before: allow %s, or give the container a user and a pid namespace of its own",
 		       call, call);
 }
 

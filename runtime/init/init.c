@@ -168,7 +168,7 @@ static int init_run_container_hooks(struct init *in, struct error *e)
 	const struct oci_hook_list *hooks = &in->plan->hooks.create_container;
 
 	/* Programs of the host, with the host's tree: nobody inside may get hold of them. */
-	if (hooks->n && in->pid_ns.entered && in->pid_ns.traced)
+	if (hooks->n && in->pid_ns.entered)
 		return err_set(e, ERR_CONFIG,
 			       "hooks.createContainer: they would run in sight of those in %s, and a process with "
 			       "CAP_SYS_PTRACE there could take them over: join a pid namespace that belongs to "

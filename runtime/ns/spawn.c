@@ -22,17 +22,6 @@
 #include "sys/proc.h"
 #include "sys/sys.h"
 
-/* Whether who is in a pid namespace may have CAP_SYS_PTRACE where it counts for a process that runs from
- * our file: in the user namespace that the runtime is in. */
-static bool spawn_may_be_traced(int pid_ns_fd)
-{
-	autoclose int owner_fd = ioctl(pid_ns_fd, NS_GET_USERNS);
-	struct stat owner, own;
-
-	return owner_fd < 0 || fstat(owner_fd, &owner) < 0 || stat("/proc/self/ns/user", &own) < 0 ||
-	       (owner.st_dev == own.st_dev && owner.st_ino == own.st_ino);
-}
-
 /* Whether the rights over a pid namespace stay until init wants it: no user namespace is entered, or
  * just the one that it belongs to. */
 static bool spawn_can_enter_late(const struct plan *p, const struct joins *j)
@@ -58,7 +47,7 @@ static int launcher_keep_pid_ns(const struct plan *p, struct joins *j, struct pi
 	if (*fd < 0)
 		return 0;
 	ret->entered = !spawn_can_enter_late(p, j);
-	ret->traced = spawn_may_be_traced(*fd);
+	ret->joined = true;
 	ret->fd = ret->entered ? fcntl(*fd, F_DUPFD_CLOEXEC, 3) : fd_steal(fd);
 	return ret->fd < 0 ? err_sys(e, "linux.namespaces: keep the pid namespace") : 0;
 }

@@ -22,11 +22,12 @@
 #include "base/err.h"
 #include "plan/plan.h"
 
-/* A joined pid namespace, which only children of init are in. */
+/* A joined pid namespace, which only children of init are in. Whoever it belongs to, somebody may be there who has the
+ * rights over our processes that the runtime's root has. */
 struct pid_ns {
-	int fd;	      /* -1: none is joined */
+	int fd;	      /* -1: none is joined, or it is closed by now */
+	bool joined;
 	bool entered; /* children are born there already: it belongs to a user namespace that was left */
-	bool traced;  /* who is in it may have the rights over our processes that the runtime's root has */
 };
 
 #define PID_NS_NONE ((struct pid_ns){.fd = -1})
