@@ -22,6 +22,7 @@
 #include "init/init.h"
 #include "init/stage.h"
 #include "life/bundle.h"
+#include "life/guard.h"
 #include "life/internal.h"
 #include "life/notify.h"
 #include "ns/members.h"
@@ -407,6 +408,8 @@ static int create_prepare(struct making *m, struct error *e)
 		return -1;
 	timing_mark("planned");
 	life_log_plan(&m->plan, m->a);
+	if (guard_check_joins(&m->plan, &m->joins, e) < 0)
+		return -1;
 	in->sources = sources_none(&m->plan, m->a);
 	in->born_later = plan_join(&m->plan, OCI_NS_PID) != NULL;
 	in->parent_acts = m->plan.hooks.prestart.n || m->plan.hooks.create_runtime.n || m->plan.n_netdevs;

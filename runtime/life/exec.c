@@ -418,7 +418,7 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 	    plan_make_exec(c, o->id, &facts, a, p, e) < 0 ||
 	    guard_check_init(&r, p, e) < 0 ||
 	    seccomp_check_host(&p->filter, e) < 0 || life_settle_notes(p, o->strict, a, e) < 0 ||
-	    exec_check_namespaces(j, &r, p, e) < 0 || guard_check_filter(j, &r, a, e) < 0 ||
+	    exec_check_namespaces(j, &r, p, e) < 0 || guard_check_filter(j, &r, e) < 0 ||
 	    cgroup_open(&cgroups, subs, r.pid, o->ignore_paused, &j->init.cgroup, e) < 0 ||
 	    rdt_open(&r.rdt, &j->init.cgroup, e) < 0)
 		return -1;

@@ -111,7 +111,7 @@ void members_close(struct members *m)
 	fd_close(&m->user_fd);
 }
 
-static bool members_have(const struct members *m, pid_t pid)
+bool members_have(const struct members *m, pid_t pid)
 {
 	autoclose int fd = ns_open(pid, members_ns(m));
 	int depth, above_fd;

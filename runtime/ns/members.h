@@ -46,6 +46,8 @@ enum members_in { MEMBERS_OUT, MEMBERS_IN, MEMBERS_UNKNOWN };
 
 /* Whether process pid is in the container's own user namespace or below. UNKNOWN: it may not be looked at. */
 enum members_in members_in_user(const struct members *m, pid_t pid);
+/* Whether a process is in the namespace, or in a pid namespace below it. */
+bool members_have(const struct members *m, pid_t pid);
 
 int members_list(const struct members *m, struct arena *a, pid_t **ret_pids, size_t *ret_n,
 		 struct error *e);

@@ -1,10 +1,13 @@
 #include "sys/proc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <linux/magic.h>
+#include <linux/nsfs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -12,6 +15,10 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "sys/sys.h"
+
+#ifndef NS_GET_PID_FROM_PIDNS
+#define NS_GET_PID_FROM_PIDNS _IOR(NSIO, 0x6, int)
+#endif
 
 /* The inode number of every procfs root. */
 enum { PROC_ROOT_INO = 1 };
@@ -132,6 +139,47 @@ pid_t proc_pid_of_child(int pidfd)
 	if (waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0)
 		return -1;
 	return proc_pid_of(pidfd);
+}
+
+static bool proc_is_first_of(const char *pid, const struct stat *ns)
+{
+	char path[300], text[4096], *at;
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%s/status", pid);
+	if (fd_read_at(AT_FDCWD, path, text, sizeof(text)) < 0 || !(at = strstr(text, "\nNSpid:")))
+		return false;
+	at[1 + strcspn(at + 1, "\n")] = '\0';
+	if (strcmp(strrchr(at, '\t'), "\t1") != 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%s/ns/pid", pid);
+	return stat(path, &st) == 0 && st.st_dev == ns->st_dev && st.st_ino == ns->st_ino;
+}
+
+/* Before Linux 6.11, which can be asked. */
+static pid_t proc_search_first(int ns_fd)
+{
+	struct dirent *entry;
+	struct stat ns;
+	pid_t found = -1;
+	uint32_t pid;
+	DIR *dir;
+
+	if (fstat(ns_fd, &ns) < 0 || !(dir = opendir("/proc")))
+		return -1;
+	while (found < 0 && (entry = readdir(dir)))
+		if (str_to_u32(entry->d_name, &pid) && proc_is_first_of(entry->d_name, &ns))
+			found = (pid_t)pid;
+	closedir(dir);
+	errno = ESRCH;
+	return found;
+}
+
+pid_t proc_first_of_pid_ns(int ns_fd)
+{
+	pid_t pid = ioctl(ns_fd, NS_GET_PID_FROM_PIDNS, 1);
+
+	return pid < 0 && errno != ESRCH ? proc_search_first(ns_fd) : pid;
 }
 
 int proc_boot_id(char id[37], struct error *e)

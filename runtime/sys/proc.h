@@ -39,5 +39,8 @@ pid_t proc_pid_of(int pidfd);
  * the descriptor of a process of his choice. */
 pid_t proc_pid_of_child(int pidfd);
 
+/* The first process of a pid namespace, as seen here; -1 with errno (ESRCH: there is none, or it can't be seen). */
+pid_t proc_first_of_pid_ns(int ns_fd);
+
 /* The kernel's boot id (36 characters and a NUL). */
 int proc_boot_id(char id[37], struct error *e);

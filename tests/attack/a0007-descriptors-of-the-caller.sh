@@ -44,11 +44,13 @@ a_created_container_waits_without_a_directory_of_the_host() {
 a_neighbour_in_the_pid_namespace_can_not_look_into_a_created_container() {
 	# It has the same rights and no more: what the kernel lets pass, if the process doesn't hide.
 	local pid rights='caps(["CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH", "CAP_KILL"])'
-	bundle 'sh("sleep 100")' "$rights"
-	sbx create -b "$B" "$ID"
+	bundle 'args(["sleep", "100"])' "$rights"
+	sbx run -d -b "$B" "$ID"
 	pid=$(pid_of "$ID")
+	bundle 'sh("sleep 100")' "$rights" "ns(\"pid\"; \"/proc/$pid/ns/pid\")"
+	sbx create -b "$B" "$ID"
 	run_in_box 'for p in /proc/[0-9]*; do
-			[ ${p#/proc/} = $$ ] || for l in $p/fd/* $p/root $p/cwd $p/exe; do readlink $l || ls -d $l/. || cat $l; done 2>/dev/null
+			[ ${p#/proc/} = $$ ] || [ ${p#/proc/} = 1 ] || for l in $p/fd/* $p/root $p/cwd $p/exe; do readlink $l || ls -d $l/. || cat $l; done 2>/dev/null
 		done; echo end' "ns(\"pid\"; \"/proc/$pid/ns/pid\")" "$rights"
 	[ "$out" = end ] || escaped "it saw $out"
 }

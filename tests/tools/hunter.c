@@ -9,12 +9,20 @@
  * memory when it is traced: "canary-" and more. It ends
  * when the file "end" is there, and says how many looks it had at a process that
  * was not one yet ("looked N").
+ *
+ * One word may say how it hunts:
+ *	first	the first process, too, which it is not itself; it ends after a few rounds
+ *	thread	in a thread, while the main thread has given up all rights
+ *	hop	in a new process each round, of which most do nothing else
+ *	heir	not, but it could get the right to: it is inheritable, though out of the bounding set
  */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/nsfs.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -22,11 +30,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { ROUNDS = 20 };
 
 static struct stat own;
 static unsigned long looked;
@@ -267,7 +278,7 @@ static void hunt_by_trace(const char *text)
 		return;
 	ptrace(PTRACE_INTERRUPT, pid, NULL, NULL);
 	if (waitpid(pid, &status, __WALL) == pid && WIFSTOPPED(status)) {
-		if (!is_hunter(text) && !is_below(text) && (powers_of(text) & ~powers_of("self"))) {
+		if (!is_hunter(text) && !is_below(text) && (powers_of(text) & ~powers_of("thread-self"))) {
 			snprintf(more, sizeof(more), "capabilities %llx", powers_of(text));
 			got("trace", text, more);
 		}
@@ -291,30 +302,69 @@ static void hunt(const char *pid, unsigned long round)
 		hunt_by_trace(pid);
 }
 
-int main(int argc, char **argv)
+/* From here on this thread has no rights, nor can it get them; but for those that are inheritable. */
+static void give_up_rights(unsigned int inheritable)
 {
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {{.permitted = 1U << CAP_SETPCAP, .inheritable = inheritable}};
+	int cap;
+
+	data[0].effective = data[0].permitted;
+	syscall(SYS_capset, &header, data);
+	for (cap = 0; prctl(PR_CAPBSET_DROP, cap) == 0; cap++)
+		;
+	data[0].permitted = data[0].effective = 0;
+	syscall(SYS_capset, &header, data);
+}
+
+static void *hunt_all(void *how)
+{
+	bool first = strcmp(how, "first") == 0, hop = strcmp(how, "hop") == 0;
+	DIR *proc = opendir("/proc");
 	unsigned long round;
 	struct dirent *d;
-	DIR *proc;
 
-	if (argc > 1 && strcmp(argv[1], "idle") == 0) {
-		usleep(2000);
-		return 0;
-	}
-	stat("/proc/self/exe", &own);
-	report = fopen("/report", "w");
-	proc = opendir("/proc");
-	if (!report || !proc)
-		return 1;
-	for (round = 0; access("/end", F_OK) < 0; round++) {
+	for (round = 0; proc && access("/end", F_OK) < 0 && !(first && round == ROUNDS); round++) {
+		if (hop && fork() > 0)
+			_exit(0);
+		if (hop && round % 8) {
+			usleep(100);
+			continue;
+		}
 		rewinddir(proc);
 		while ((d = readdir(proc)) != NULL)
-			if (d->d_name[0] >= '0' && d->d_name[0] <= '9' && strcmp(d->d_name, "1") != 0)
-				hunt(d->d_name, round);
+			if (d->d_name[0] >= '0' && d->d_name[0] <= '9' &&
+			    (first || strcmp(d->d_name, "1") != 0))
+				hunt(d->d_name, hop ? 1 : round);
 		while (waitpid(-1, NULL, WNOHANG) > 0)
 			;
 	}
 	fprintf(report, "looked %lu\nend\n", looked);
 	fclose(report);
+	exit(0);
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+	pthread_t thread;
+
+	if (strcmp(how, "idle") == 0) {
+		usleep(2000);
+		return 0;
+	}
+	stat("/proc/self/exe", &own);
+	if (strcmp(how, "heir") == 0)
+		give_up_rights(1U << CAP_SYS_PTRACE);
+	report = fopen(strcmp(how, "thread") == 0 ? "/report.new" : "/report", "w");
+	if (!report)
+		return 1;
+	if (strcmp(how, "thread") == 0) {
+		pthread_create(&thread, NULL, hunt_all, (void *)how);
+		give_up_rights(0);
+		rename("/report.new", "/report");
+		pthread_join(thread, NULL);
+	}
+	hunt_all((void *)how);
 	return 0;
 }
