@@ -147,14 +147,14 @@ static bool guard_is_init_in(pid_t pid, const void *userns)
 
 /* Who shares our pid namespace sees hooks of a container in the making, and these, once they have executed, belong to
  * its user namespace. */
-static int guard_find_init(const struct plan *p, int user_fd, bool *ret_found, struct error *e)
+static int guard_find_init(const struct plan *p, const struct joins *j, bool *ret_found, struct error *e)
 {
 	struct stat userns;
 
 	*ret_found = false;
-	if (user_fd < 0 || plan_has_new(p, CLONE_NEWPID))
+	if (j->fds[OCI_NS_USER] < 0 || j->fds[OCI_NS_PID] >= 0 || plan_has_new(p, CLONE_NEWPID))
 		return 0;
-	if (fstat(user_fd, &userns) < 0)
+	if (fstat(j->fds[OCI_NS_USER], &userns) < 0)
 		return err_sys(e, "look at the user namespace");
 	return guard_find(guard_is_init_in, &userns, ret_found, e);
 }
@@ -175,7 +175,7 @@ int guard_check_joins(const struct plan *p, const struct joins *j, struct error 
 
 	if (first > 0 && guard_is_in_the_making(first))
 		return guard_refuse_join(p, OCI_NS_PID, e);
-	if (guard_find_init(p, j->fds[OCI_NS_USER], &found, e) < 0)
+	if (guard_find_init(p, j, &found, e) < 0)
 		return -1;
 	return found ? guard_refuse_join(p, OCI_NS_USER, e) : 0;
 }

@@ -3,7 +3,7 @@
 # that waits without its filter, hooks of the host, and hunters that exec doesn't find by looking at main threads. Escape: a hunter with
 # CAP_SYS_PTRACE finds a right or a lack of a filter that the program won't have, or the host's tree ("GOT").
 # Views: own
-# shellcheck disable=SC2016,SC2154
+# shellcheck disable=SC2016,SC2153,SC2154
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 . "${0%/*}/../lib/hunter.sh"

@@ -97,7 +97,7 @@ a_neighbour_that_may_trace_in_its_user_namespace_gets_nothing_of_one_that_joins_
 	[ "$VIEW" != v2 ] || many=10
 	bundle writable 'args(["/hunter"])' 'caps(["CAP_SYS_PTRACE", "CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH", "CAP_KILL"])' \
 		'ns("user") | .linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}] | .linux.gidMappings = .linux.uidMappings'
-	gcc -O2 -static -o "$B/rootfs/hunter" "$TOOLS/hunter.c" || skip 'no static C library'
+	gcc -O2 -static -pthread -o "$B/rootfs/hunter" "$TOOLS/hunter.c" || skip 'no static C library'
 	chmod 777 "$B/rootfs"
 	sbx run -d -b "$B" "$ID"
 	wait_until 10 test -e "$B/rootfs/report"
