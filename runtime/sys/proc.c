@@ -143,14 +143,16 @@ pid_t proc_pid_of_child(int pidfd)
 
 static bool proc_is_first_of(const char *pid, const struct stat *ns)
 {
-	char path[300], text[4096], *at;
+	static char text[1 << 20]; /* its groups, 65536 at most, come first */
+	char path[300], *at;
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%s/status", pid);
 	if (fd_read_at(AT_FDCWD, path, text, sizeof(text)) < 0 || !(at = strstr(text, "\nNSpid:")))
 		return false;
 	at[1 + strcspn(at + 1, "\n")] = '\0';
-	if (strcmp(strrchr(at, '\t'), "\t1") != 0)
+	at = strrchr(at, '\t');
+	if (!at || strcmp(at, "\t1") != 0)
 		return false;
 	snprintf(path, sizeof(path), "/proc/%s/ns/pid", pid);
 	return stat(path, &st) == 0 && st.st_dev == ns->st_dev && st.st_ino == ns->st_ino;
