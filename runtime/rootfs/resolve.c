@@ -19,18 +19,23 @@ void in_root_close(struct in_root *p)
 	fd_close(&p->fd);
 }
 
-int resolve_open(int root_dfd, const char *path, int flags)
+int resolve_open_how(int root_dfd, const char *path, int flags, uint64_t how)
 {
 	int tries, fd;
 
 	/* EAGAIN: a rename somewhere raced with "..". Someone may be doing that on purpose. */
 	for (tries = 0; tries < EAGAIN_TRIES; tries++) {
 		fd = sys_openat2(root_dfd, path, (uint64_t)flags, 0,
-				 RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+				 RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | how);
 		if (fd >= 0 || errno != EAGAIN)
 			return fd;
 	}
 	return -1;
+}
+
+int resolve_open(int root_dfd, const char *path, int flags)
+{
+	return resolve_open_how(root_dfd, path, flags, 0);
 }
 
 int resolve_in_root(int root_dfd, const char *path, struct in_root *ret)

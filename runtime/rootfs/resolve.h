@@ -8,6 +8,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -27,6 +28,9 @@ int resolve_in_root(int root_dfd, const char *path, struct in_root *ret);
 
 /* The same with open(2)'s flags, for reading a file or a directory. A descriptor, or -1 with errno. */
 int resolve_open(int root_dfd, const char *path, int flags);
+
+/* how: further restrictions of openat2(2), RESOLVE_NO_XDEV or RESOLVE_NO_SYMLINKS. */
+int resolve_open_how(int root_dfd, const char *path, int flags, uint64_t how);
 
 /* An existing place, or one made anew: missing directories are made with mode 0755, and the last
  * component as a directory or an empty file. Where a link leads nowhere, what it names is made. */

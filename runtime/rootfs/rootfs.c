@@ -136,12 +136,23 @@ static int rootfs_mount_bind(const struct plan *p, size_t i, struct sources *s, 
 	return fd < 0 ? -1 : rootfs_attach_mount(r, m, &fd, target, e);
 }
 
-/* Trust: links on the way are the image's, and stay in it. */
+/*
+ * Trust: links on the way are the image's. They lead to what the image itself holds, never to what is mounted
+ * in it, which would be had without its flags and before it is masked. So a mount is the source, or comes along
+ * with it, where the config's own words lead to it.
+ */
 static int rootfs_find_source(const struct rootfs *r, const struct mount_plan *m, int *ret_fd,
 			      struct error *e)
 {
-	int fd = resolve_open(r->dfd, m->inside, O_PATH);
+	int fd = m->recursive ? -1 : resolve_open_how(r->dfd, m->inside, O_PATH, RESOLVE_NO_XDEV);
 
+	if (m->recursive || (fd < 0 && errno == EXDEV))
+		fd = resolve_open_how(r->dfd, m->inside, O_PATH, RESOLVE_NO_SYMLINKS);
+	if (fd < 0 && errno == ELOOP)
+		return err_set(e, ERR_CONFIG,
+			       "%s.source: a link in the image is on the way to %s, and it may lead to, or (rbind) "
+			       "be followed by, what is mounted there: name the place that is meant",
+			       m->field, m->source);
 	if (fd < 0)
 		return err_sys(e, "%s.source: open %s", m->field, m->source);
 	*ret_fd = fd;
