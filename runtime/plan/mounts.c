@@ -82,6 +82,7 @@ static void mount_add_option(struct mount_plan *p, struct fs_flags *flags, struc
 		break;
 	case OPT_RBIND:
 	case OPT_BIND:
+		p->binds = true;
 		p->recursive |= o->kind == OPT_RBIND;
 		if (p->kind != MOUNT_REMOUNT)
 			p->kind = MOUNT_BIND;
@@ -220,7 +221,8 @@ int plan_mount(const struct oci_mount *m, size_t index, const char *bundle, stru
 	struct fs_flags flags = {0};
 	size_t i;
 
-	if (m->type && (str_eq(m->type, "bind") || str_eq(m->type, "rbind")))
+	p.binds = m->type && (str_eq(m->type, "bind") || str_eq(m->type, "rbind"));
+	if (p.binds)
 		p.kind = MOUNT_BIND;
 	else if (m->type && (str_eq(m->type, "cgroup") || str_eq(m->type, "cgroup2")))
 		p.kind = MOUNT_CGROUP;
@@ -232,7 +234,7 @@ int plan_mount(const struct oci_mount *m, size_t index, const char *bundle, stru
 	for (i = 0; i < flags.n; i++)
 		p.params[p.n_params++] = (struct mount_param){.key = flags.v[i]};
 	p.source = p.kind == MOUNT_BIND && m->source ? path_join(a, bundle, m->source) : m->source;
-	if (p.kind == MOUNT_BIND && mount_drop_bind_params(&p, a, notes, e) < 0)
+	if (p.binds && mount_drop_bind_params(&p, a, notes, e) < 0)
 		return -1;
 	if (mount_check(&p, e) < 0)
 		return -1;

@@ -30,6 +30,7 @@ struct mount_plan {
 	const char *source;	 /* binds: absolute; else as given, or NULL */
 	const char *inside;	 /* binds: where the source is in the root filesystem itself; NULL: outside */
 	const char *destination; /* clean, absolute inside the root */
+	bool binds;		 /* it is a bind, or a remount of one */
 	bool recursive;		 /* rbind */
 	bool tmpcopyup;
 	uint64_t set, clear;	     /* attributes of the mount … */

@@ -105,6 +105,7 @@ static int rootfs_mount_fs(const struct plan *p, struct rootfs *r, const struct 
 		return err_wrap(e, "%s", m->field);
 	if (mount_change(&now, (struct in_root){.fd = fd}, e) < 0)
 		return -1;
+	mounted_add(&r->mounted, m, fd);
 	return rootfs_attach_mount(r, m, &fd, target, e);
 }
 
@@ -128,12 +129,12 @@ static int rootfs_mount_bind(const struct plan *p, size_t i, struct sources *s, 
 			     struct in_root target, struct error *e)
 {
 	const struct mount_plan *m = &p->mounts[i];
-	autoclose int fd = -1;
+	autoclose int fd = s->cloned[i] ? fd_steal(&s->mounts[i]) : mount_clone_bind(p, m, s->mounts[i], -1, e);
 
-	if (s->cloned[i])
-		return rootfs_attach_mount(r, m, &s->mounts[i], target, e);
-	fd = mount_clone_bind(p, m, s->mounts[i], -1, e);
-	return fd < 0 ? -1 : rootfs_attach_mount(r, m, &fd, target, e);
+	if (fd < 0)
+		return -1;
+	mounted_add(&r->mounted, m, fd);
+	return rootfs_attach_mount(r, m, &fd, target, e);
 }
 
 /*
@@ -159,6 +160,32 @@ static int rootfs_find_source(const struct rootfs *r, const struct mount_plan *m
 	return 0;
 }
 
+/* The image must not choose whose flags are changed, nor the config the parameters of a filesystem that isn't ours. */
+static int rootfs_remount(const struct rootfs *r, const struct mount_plan *m, struct error *e)
+{
+	auto_in_root struct in_root target = IN_ROOT_NONE;
+	const struct mount_plan *found;
+	bool linked;
+
+	target.fd = resolve_open_how(r->dfd, m->destination, O_PATH, RESOLVE_NO_SYMLINKS);
+	linked = target.fd < 0 && errno == ELOOP;
+	if (linked)
+		target.fd = resolve_open(r->dfd, m->destination, O_PATH);
+	if (target.fd < 0)
+		return err_sys(e, "%s.destination: %s", m->field, m->destination);
+	found = mounted_find(&r->mounted, target.fd);
+	if (found ? !str_eq(found->destination, m->destination) : linked)
+		return err_set(e, ERR_CONFIG,
+			       "%s.destination: nothing was mounted as %s before that is there now (it is in %s): a remount "
+			       "needs the name that the mount has",
+			       m->field, m->destination, found ? found->destination : "the image");
+	if (m->n_params && (!found || found->kind != MOUNT_FS))
+		return err_set(e, ERR_CONFIG,
+			       "%s.options: \"%s\" is for a whole filesystem, and the one on %s is not the container's own",
+			       m->field, m->params[0].key, m->destination);
+	return mount_change(m, target, e);
+}
+
 static int rootfs_mount(const struct plan *p, size_t i, struct sources *s, struct rootfs *r,
 			struct error *e)
 {
@@ -167,11 +194,8 @@ static int rootfs_mount(const struct plan *p, size_t i, struct sources *s, struc
 
 	if (rootfs_check_plain(r->dfd, m, e) < 0)
 		return -1;
-	if (m->kind == MOUNT_REMOUNT) {
-		if (resolve_in_root(r->dfd, m->destination, &target) < 0)
-			return err_sys(e, "%s.destination: %s", m->field, m->destination);
-		return mount_change(m, target, e);
-	}
+	if (m->kind == MOUNT_REMOUNT)
+		return rootfs_remount(r, m, e);
 	if (m->kind == MOUNT_BIND && !sources_is_outside(m) && rootfs_find_source(r, m, &s->mounts[i], e) < 0)
 		return -1;
 	if (resolve_make(r->dfd, m->destination, rootfs_target_is_directory(m, s->mounts[i]),
@@ -239,6 +263,7 @@ int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, st
 	if (rootfs_attach(p, s, e) < 0)
 		return -1;
 	ret->dfd = fd_steal(&s->root_fd);
+	ret->mounted = mounted_begin(p, ret->dfd, s->mount_ids);
 	if (p->root_nodev && sys_set_attr(ret->dfd, true, MOUNT_ATTR_NODEV, 0, 0) < 0)
 		return err_sys(e, "root.path: mount it without devices");
 	if (rootfs_mount_all(p, s, ret, e) < 0 || devices_make(p, ret->dfd, ret->nodes_fd, e) < 0)

@@ -7,10 +7,12 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "plan/plan.h"
+#include "rootfs/mounted.h"
 #include "rootfs/sources.h"
 
 struct rootfs {
 	int dfd;    /* the root, attached; O_PATH */
+	struct mounted mounted;
 	bool peers; /* mounts in it may be the host's peers (rootfs/attach.h) */
 	/* What masks files and directories, detached and read-only (rootfs/mask.h); -1: none needed. */
 	int nodes_fd; /* rootfs/nodes.h; -1: none is needed */
@@ -27,6 +29,7 @@ struct rootfs {
 
 #define ROOTFS_NONE                                                                                \
 	((struct rootfs){.dfd = -1,                                                                \
+			 .mounted = {.root_dfd = -1},                                              \
 			 .nodes_fd = -1,                                                           \
 			 .null_fd = -1,                                                            \
 			 .empty_dfd = -1,                                                          \

@@ -21,6 +21,7 @@ struct sources sources_none(const struct plan *p, struct arena *a)
 		.peers = p->keep_host_propagation,
 		.mounts = arena_array(a, p->n_mounts + 1, int),
 		.cloned = arena_array(a, p->n_mounts + 1, bool),
+		.mount_ids = arena_array(a, p->n_mounts + 1, uint64_t),
 		.cgroups = arena_array(a, p->cgroup.dirs.n + 1, int),
 	};
 	size_t i;

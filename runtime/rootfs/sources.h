@@ -20,6 +20,7 @@ struct sources {
 	int nodes_fd;	/* what the parent has made for it (rootfs/nodes.h); -1: nothing */
 	int *mounts;	/* one a mount of the plan; -1: not a bind */
 	bool *cloned;	/* it is a clone already, and not the source itself */
+	uint64_t *mount_ids; /* what they are once they are mounted (rootfs/mounted.h) */
 	int pid_ns_fd;	/* what procfs is to show; -1: the pid namespace of this process */
 	bool pid_ns_entered; /* by its children already, and it can't be entered again */
 	const char *cwd; /* to go back to, when binds were staged (rootfs/stage.h); else NULL */

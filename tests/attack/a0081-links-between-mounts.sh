@@ -47,4 +47,55 @@ links_that_stay_in_the_image_are_followed() {
 	is "$out" text
 }
 
+# ---- remounts ----
+
+# FILTER…: a filesystem of the host, a tmpfs at tm, is what it was after the container.
+_filesystem_stays() {
+	local before after
+	mkdir -p tm
+	mount -t tmpfs -o size=1m tmpfs tm
+	before=$(stat -f -c '%b %S' tm)$(findmnt -no FS-OPTIONS tm)
+	bundle 'sh("touch /vol/x /data/x && echo reached")' writable 'mount({destination: "/cache", type: "tmpfs", source: "tmpfs"})' "$@"
+	ln -s /data "$B/rootfs/cache"
+	mkdir "$B/rootfs/data"
+	attack
+	after=$(stat -f -c '%b %S' tm)$(findmnt -no FS-OPTIONS tm)
+	umount tm
+	[ "$after" = "$before" ] || escaped "the host's filesystem is $after instead of $before"
+}
+
+a_remount_of_a_bind_does_not_reach_the_filesystem_of_the_host() {
+	local options
+	for options in '"bind", "remount"' '"remount", "bind"' '"rbind", "remount"' '"remount"'; do
+		_filesystem_stays 'mount({destination: "/vol", source: ($T + "/tm"), options: ["bind"]})' \
+			"mount({destination: \"/vol\", type: \"bind\", source: \"\", options: [$options, \"ro\", \"sync\", \"size=64k\"]})"
+		rc_is 1
+		like "$err" '/vol/x: Read-only file system'
+	done
+	_filesystem_stays 'mount({destination: "/vol", source: ($T + "/tm"), options: ["bind"]})' \
+		'mount({destination: "/vol", type: "tmpfs", source: "tmpfs", options: ["remount", "ro", "size=64k"]})'
+	like "$err" 'mounts\[[0-9]+\].options: "size"'
+}
+
+a_remount_is_not_of_another_mount() {
+	_filesystem_stays 'mount({destination: "/data", source: ($T + "/tm"), options: ["bind"]})' \
+		'mount({destination: "/cache", type: "tmpfs", source: "tmpfs", options: ["remount", "size=64k"]})'
+	like "$err" 'mounts\[[0-9]+\].destination: .*/cache'
+}
+
+a_remount_does_not_open_a_read_only_volume() {
+	local options
+	mkdir data
+	for options in '["remount", "rw"]' '["bind", "remount", "rw"]'; do
+		bundle 'sh("touch /data/written && echo reached")' writable 'mount({destination: "/cache", type: "tmpfs", source: "tmpfs"})' \
+			'mount({destination: "/data", source: ($T + "/data"), options: ["bind", "ro"]})' \
+			"mount({destination: \"/cache\", type: \"tmpfs\", source: \"tmpfs\", options: $options})"
+		ln -s data "$B/rootfs/cache"
+		mkdir "$B/rootfs/data"
+		attack
+		hides "$out" reached "$options"
+		untouched data "$options"
+	done
+}
+
 run_tests

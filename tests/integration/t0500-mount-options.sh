@@ -203,6 +203,13 @@ remount_changes_the_flags_of_an_earlier_mount() {
 	mount_has /m ro noexec
 }
 
+remount_changes_the_size_of_a_tmpfs() {
+	run_in_box 'stat -f -c "%b %S" /m' 'mount({destination: "/m", type: "tmpfs", source: "tmpfs", options: ["size=1m"]})' \
+		'mount({destination: "/m", type: "tmpfs", source: "tmpfs", options: ["remount", "size=64k"]})'
+	rc_is 0
+	is "$out" '16 4096'
+}
+
 remount_of_a_bind_changes_that_bind_alone() {
 	mkdir src
 	run_in_box 'cat /proc/self/mountinfo' \
