@@ -81,7 +81,7 @@ int console_bind(const struct rootfs *r, const struct console *c, struct error *
 
 	if (tree_fd < 0)
 		return err_sys(e, "process.terminal: clone the terminal's mount");
-	if (resolve_make(r->dfd, "/dev/console", false, &target, e) < 0)
+	if (resolve_make(&r->mounted, "/dev/console", false, &target, e) < 0)
 		return err_wrap(e, "process.terminal");
 	if (attach_tree(r->peers, tree_fd, target, e) < 0)
 		return err_wrap(e, "process.terminal: bind /dev/console");

@@ -127,7 +127,7 @@ static int init_build_root(struct init *in, struct error *e)
 		return -1;
 	sources_close(in->plan, &in->sources);
 	/* Engines count on a working directory that the image lacks being made. */
-	if (program->set && resolve_make(in->root.dfd, path_clean(in->arena, program->cwd), true, &cwd,
+	if (program->set && resolve_make(&in->root.mounted, path_clean(in->arena, program->cwd), true, &cwd,
 					 e) < 0)
 		return err_wrap(e, "process.cwd");
 	return 0;

@@ -138,7 +138,7 @@ static int device_find_host(const struct device_plan *d, struct error *e)
 }
 
 /* A user namespace makes no nodes. The parent has made them, or they are the host's. */
-static int device_bind(const struct plan *p, size_t i, int root_dfd, int nodes_fd, struct error *e)
+static int device_bind(const struct plan *p, size_t i, const struct mounted *in, int nodes_fd, struct error *e)
 {
 	const struct device_plan *d = &p->devices[i];
 	autoclose int tree_fd = nodes_fd < 0 ? -1 : nodes_clone_device(nodes_fd, i);
@@ -146,7 +146,7 @@ static int device_bind(const struct plan *p, size_t i, int root_dfd, int nodes_f
 
 	if (tree_fd < 0)
 		tree_fd = device_find_host(d, e);
-	if (tree_fd < 0 || resolve_make(root_dfd, d->path, false, &target, e) < 0)
+	if (tree_fd < 0 || resolve_make(in, d->path, false, &target, e) < 0)
 		return -1;
 	if (sys_attach(tree_fd, target.fd) < 0)
 		return err_sys(e, "%s: bind %s", d->field, d->path);
@@ -188,26 +188,26 @@ static int device_give(const struct device_plan *d, struct in_root dir, const ch
 	return 0;
 }
 
-static int device_make(const struct plan *p, size_t i, int root_dfd, int nodes_fd, struct error *e)
+static int device_make(const struct plan *p, size_t i, const struct mounted *in, int nodes_fd, struct error *e)
 {
 	const struct device_plan *d = &p->devices[i];
 	auto_in_root struct in_root dir = IN_ROOT_NONE;
 	const char *name;
 
-	if (resolve_parent(root_dfd, d->path, &dir, &name, e) < 0)
+	if (resolve_parent(in, d->path, &dir, &name, e) < 0)
 		return err_wrap(e, "%s", d->field);
 	if (mknodat(dir.fd, name, d->type | d->mode, makedev(d->major, d->minor)) < 0) {
 		if (errno == EEXIST)
 			return device_check_existing(d, dir, name, e);
 		if (errno == EPERM && d->type != S_IFIFO)
-			return device_bind(p, i, root_dfd, nodes_fd, e);
+			return device_bind(p, i, in, nodes_fd, e);
 		return err_sys(e, "%s: make %s", d->field, d->path);
 	}
 	return d->uid || d->gid ? device_give(d, dir, name, e) : 0;
 }
 
 /* A link that is there already stays, whatever it says: it is resolved inside the container. */
-static int device_links(int root_dfd, struct error *e)
+static int device_links(const struct mounted *in, struct error *e)
 {
 	static const struct {
 		const char *name;
@@ -220,9 +220,10 @@ static int device_links(int root_dfd, struct error *e)
 		{"ptmx", "pts/ptmx"},
 	};
 	auto_in_root struct in_root dev = IN_ROOT_NONE;
+	const char *name;
 	size_t i;
 
-	if (resolve_make(root_dfd, "/dev", true, &dev, e) < 0)
+	if (resolve_parent(in, "/dev/fd", &dev, &name, e) < 0)
 		return -1;
 	for (i = 0; i < ARRAY_SIZE(links); i++)
 		if (symlinkat(links[i].target, dev.fd, links[i].name) < 0 && errno != EEXIST)
@@ -241,16 +242,18 @@ static bool devices_come_from_host(const struct plan *p)
 	return false;
 }
 
-int devices_make(const struct plan *p, int root_dfd, int nodes_fd, struct error *e)
+int devices_make(const struct plan *p, const struct mounted *in, int nodes_fd, struct error *e)
 {
 	bool host_dev = devices_come_from_host(p);
 	size_t i;
 
+	if (!host_dev && resolve_check_plain(in->root_dfd, "/dev", e) < 0)
+		return -1;
 	for (i = 0; i < p->n_devices; i++) {
 		if (host_dev && path_is_below(p->devices[i].path, "/dev"))
 			continue;
-		if (device_make(p, i, root_dfd, nodes_fd, e) < 0)
+		if (device_make(p, i, in, nodes_fd, e) < 0)
 			return -1;
 	}
-	return host_dev ? 0 : device_links(root_dfd, e);
+	return host_dev ? 0 : device_links(in, e);
 }

@@ -6,12 +6,13 @@
 
 #include "base/err.h"
 #include "plan/plan.h"
+#include "rootfs/mounted.h"
 
-/* Makes the plan's devices and the standard links. root_dfd is the container's root with its mounts
+/* Makes the plan's devices and the standard links. All mounts are
  * attached. Where nodes can't be made (user namespace), those that the parent made are bound (nodes_fd; -1: none). Where it could
  * not, either, the host's are, checked to be what their names say, and read-only: that closes their mode, owner and times, and
  * nothing else. */
-int devices_make(const struct plan *p, int root_dfd, int nodes_fd, struct error *e);
+int devices_make(const struct plan *p, const struct mounted *in, int nodes_fd, struct error *e);
 
 /* A clone of the host's /dev/null, checked and read-only: to mask files with where no node can be made. */
 int devices_clone_null(struct error *e);

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "rootfs/mounted.h"
 
 /* An open place inside the root: the only thing that mounts attach to. O_PATH, close-on-exec. */
 struct in_root {
@@ -33,11 +34,15 @@ int resolve_open(int root_dfd, const char *path, int flags);
 int resolve_open_how(int root_dfd, const char *path, int flags, uint64_t how);
 
 /* An existing place, or one made anew: missing directories are made with mode 0755, and the last
- * component as a directory or an empty file. Where a link leads nowhere, what it names is made. */
-int resolve_make(int root_dfd, const char *path, bool directory, struct in_root *ret,
+ * component as a directory or an empty file. Where a link leads nowhere, what it names is made; but nothing is made
+ * in a volume that the config's own name for it doesn't lead to. */
+int resolve_make(const struct mounted *in, const char *path, bool directory, struct in_root *ret,
 		 struct error *e);
 
-/* The directory that holds the last component of path, made when missing; *ret_name points to that
- * component inside path. */
-int resolve_parent(int root_dfd, const char *path, struct in_root *ret, const char **ret_name,
+/* The directory that holds the last component of path, made when missing, to make that component in: *ret_name points
+ * to it inside path. */
+int resolve_parent(const struct mounted *in, const char *path, struct in_root *ret, const char **ret_name,
 		   struct error *e);
+
+/* Path, of one component, is a directory and no link to one, if it is there at all. */
+int resolve_check_plain(int root_dfd, const char *path, struct error *e);

@@ -27,20 +27,13 @@ static bool rootfs_target_is_directory(const struct mount_plan *m, int source_fd
 	return m->kind != MOUNT_BIND || fstat(source_fd, &st) < 0 || S_ISDIR(st.st_mode);
 }
 
-/* Rule R7: a link named /proc or /sys must not send these mounts anywhere else. */
+/* Rule R7: a link of one of these names must not send what is mounted there anywhere else. */
 static int rootfs_check_plain(int root_dfd, const struct mount_plan *m, struct error *e)
 {
-	struct stat st;
-
-	if (!str_eq(m->destination, "/proc") && !str_eq(m->destination, "/sys"))
+	if (!str_eq(m->destination, "/proc") && !str_eq(m->destination, "/sys") &&
+	    !str_eq(m->destination, "/dev"))
 		return 0;
-	if (fstatat(root_dfd, m->destination + 1, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 0 : err_sys(e, "%s: %s", m->field, m->destination);
-	if (!S_ISDIR(st.st_mode))
-		return err_set(e, ERR_CONFIG,
-			       "%s.destination: %s must be an ordinary directory in the image",
-			       m->field, m->destination);
-	return 0;
+	return resolve_check_plain(root_dfd, m->destination, e) < 0 ? err_wrap(e, "%s.destination", m->field) : 0;
 }
 
 /* A read-only /dev can't be filled; the attribute is put on when the nodes are there. */
@@ -198,7 +191,7 @@ static int rootfs_mount(const struct plan *p, size_t i, struct sources *s, struc
 		return rootfs_remount(r, m, e);
 	if (m->kind == MOUNT_BIND && !sources_is_outside(m) && rootfs_find_source(r, m, &s->mounts[i], e) < 0)
 		return -1;
-	if (resolve_make(r->dfd, m->destination, rootfs_target_is_directory(m, s->mounts[i]),
+	if (resolve_make(&r->mounted, m->destination, rootfs_target_is_directory(m, s->mounts[i]),
 			 &target, e) < 0)
 		return err_wrap(e, "%s.destination", m->field);
 	if (rootfs_check_not_proc(m, target, e) < 0)
@@ -266,7 +259,7 @@ int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, st
 	ret->mounted = mounted_begin(p, ret->dfd, s->mount_ids);
 	if (p->root_nodev && sys_set_attr(ret->dfd, true, MOUNT_ATTR_NODEV, 0, 0) < 0)
 		return err_sys(e, "root.path: mount it without devices");
-	if (rootfs_mount_all(p, s, ret, e) < 0 || devices_make(p, ret->dfd, ret->nodes_fd, e) < 0)
+	if (rootfs_mount_all(p, s, ret, e) < 0 || devices_make(p, &ret->mounted, ret->nodes_fd, e) < 0)
 		return -1;
 	return 0;
 }

@@ -31,6 +31,19 @@ nothing_is_made_on_the_host_with_mounts_below_dev_alone() {
 	_run_with_dev '.mounts |= map(select(.destination != "/dev"))' "$T/canary"
 }
 
+a_link_to_another_directory_of_the_image_is_refused() {
+	local where
+	for where in . "$NO_DEV"; do
+		bundle 'sh("echo started")' "$where"
+		rmdir "$B/rootfs/dev"
+		ln -s tmp "$B/rootfs/dev"
+		attack
+		[ "$rc" != 0 ] && [ -z "$out" ] || faked 'it started with another directory as /dev'
+		like "$err" '/dev must be an ordinary directory in the image'
+		untouched "$B/rootfs/tmp"
+	done
+}
+
 # One by one, for the first that is refused would hide the others.
 a_link_below_dev_leads_nowhere_either() {
 	local name target

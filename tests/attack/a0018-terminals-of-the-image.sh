@@ -43,6 +43,17 @@ a_console_that_is_a_link_leads_nowhere() {
 	done
 }
 
+a_console_is_not_made_in_a_volume() {
+	local link
+	for link in /data/console ../data/new/console; do
+		_box 'mount({destination: "/data", source: ($T + "/canary"), options: ["bind"]})'
+		ln -s "$link" "$B/rootfs/dev/console"
+		_run_on_terminal
+		untouched canary "$link"
+		_judge "$link"
+	done
+}
+
 pts_that_is_a_link_leads_nowhere() {
 	local link
 	for link in "$T/canary" ../../../canary /dev/../../../../../..; do

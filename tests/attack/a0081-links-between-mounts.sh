@@ -98,4 +98,93 @@ a_remount_does_not_open_a_read_only_volume() {
 	done
 }
 
+# ---- things made in volumes ----
+
+# NAME LINK FILTER…: NAME in the image is a link to LINK; nothing is made in vol, which is bound to /data.
+_volume_stays_empty() {
+	local name=$1 link=$2
+	shift 2
+	mkdir -p vol src
+	echo text >file
+	bundle 'sh("echo started")' writable 'mount({destination: "/data", source: ($T + "/vol"), options: ["bind"]})' "$@"
+	rm -rf "${B:?}/rootfs/$name"
+	mkdir -p "$B/rootfs/${name%/*}"
+	[ "$name" = data ] || mkdir -p "$B/rootfs/data"
+	rm -rf "${B:?}/rootfs/$name"
+	ln -s "$link" "$B/rootfs/$name"
+	attack
+	untouched vol "$name -> $link: $*"
+}
+
+devices_and_links_are_not_made_in_a_volume() {
+	local device='.linux.devices += [{path: "/dev/secret", type: "c", major: 1, minor: 3}]' where
+	for where in . "$NO_DEV" '.mounts |= map(select(.destination != "/dev"))'; do
+		_volume_stays_empty dev data "$where" "$device"
+		_volume_stays_empty dev /data/sub "$where" "$device"
+		_volume_stays_empty data dev "$where" "$device"
+	done
+	_volume_stays_empty dev/below /data "$NO_DEV" '.linux.devices += [{path: "/dev/below/fifo", type: "p"}]'
+	_volume_stays_empty dev/below /data/sub "$NO_DEV" '.linux.devices += [{path: "/dev/below/secret", type: "c", major: 1, minor: 3}]'
+	_volume_stays_empty other data '.linux.devices += [{path: "/other/secret", type: "c", major: 1, minor: 3}]'
+}
+
+devices_in_a_user_namespace_are_not_made_in_a_volume() {
+	local maps='ns("user") | .linux.uidMappings = [{containerID: 0, hostID: 0, size: 65536}] | .linux.gidMappings = .linux.uidMappings'
+	_volume_stays_empty dev data "$maps"
+	_volume_stays_empty data dev "$maps"
+	_volume_stays_empty dev data "$NO_DEV" "$maps"
+}
+
+places_to_mount_on_are_not_made_in_a_volume() {
+	local user='.process.user = {uid: 65534, gid: 65534}'
+	_volume_stays_empty etc/hosts /data/any/where/.profile "$user" 'mount({destination: "/etc/hosts", source: ($T + "/file"), options: ["bind"]})'
+	_volume_stays_empty etc/hosts ../data/.profile "$user" 'mount({destination: "/etc/hosts", source: ($T + "/file"), options: ["bind"]})'
+	_volume_stays_empty dir /data "$user" 'mount({destination: "/dir/new", source: ($T + "/src"), options: ["bind"]})'
+	_volume_stays_empty dir /data/x/../y "$user" 'mount({destination: "/dir/new", type: "tmpfs", source: "tmpfs"})'
+	_volume_stays_empty var/run /data "$user" 'mount({destination: "/var/run/new", type: "tmpfs", source: "tmpfs"})'
+	_volume_stays_empty etc/resolv.conf /data/.profile "$user" 'mount({destination: "/etc/resolv.conf", source: ($T + "/file"), options: ["bind"]})'
+}
+
+the_working_directory_is_not_made_in_a_volume() {
+	_volume_stays_empty work /data/wd/sub '.process.cwd = "/work"'
+	_volume_stays_empty work /data '.process.cwd = "/work/sub"'
+}
+
+# What came along with a bind, or with the root, has no name in the config.
+nothing_is_made_in_a_mount_below_a_volume_either() {
+	mkdir tree tree/sub vol
+	mount --bind vol tree/sub
+	bundle 'sh("echo started")' writable 'mount({destination: "/data", source: ($T + "/tree"), options: ["rbind"]})' '.process.cwd = "/work/new"'
+	ln -s data/sub "$B/rootfs/work"
+	attack
+	umount tree/sub
+	untouched vol
+	bundle 'sh("echo started")' writable '.process.cwd = "/work/new"'
+	ln -s data "$B/rootfs/work"
+	mkdir "$B/rootfs/data"
+	mount --bind vol "$B/rootfs/data"
+	attack
+	umount "$B/rootfs/data"
+	untouched vol
+}
+
+# The usual names of a place count, the image's own ideas of it don't.
+in_a_volume_on_run_only_what_is_meant_is_made() {
+	local link
+	for link in /run/.profile /run/any/where ../run/systemd/resolve; do
+		mkdir -p vol
+		echo text >file
+		bundle 'sh("echo started")' 'mount({destination: "/run", source: ($T + "/vol"), options: ["bind"]})' \
+			'mount({destination: "/etc/resolv.conf", source: ($T + "/file"), options: ["bind"]})'
+		ln -s "$link" "$B/rootfs/etc/resolv.conf"
+		attack
+		untouched vol "$link"
+	done
+	bundle 'sh("echo started")' 'mount({destination: "/run", source: ($T + "/vol"), options: ["bind"]})' \
+		'mount({destination: "/var/run/secrets/x", type: "tmpfs", source: "tmpfs"})'
+	ln -s /run/evil "$B/rootfs/var/run"
+	attack
+	untouched vol
+}
+
 run_tests

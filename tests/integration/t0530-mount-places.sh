@@ -145,6 +145,63 @@ a_source_may_lie_in_an_earlier_mount_of_the_list() {
 	like "$err" 'mounts\[[0-9]+\].source: open .*/rootfs/later: no such file'
 }
 
+# docker and kubernetes: volumes in volumes, files in volumes, a tmpfs over a part of one, under missing names.
+places_in_a_volume_are_made_by_their_names() {
+	mkdir -p vol inner
+	echo text >file
+	echo inner >inner/file
+	run_in_box 'cat /data/sub/dir/file /data/a/b/file /data/inner/file; stat -f -c %T /data/tmp/over; pwd' \
+		'mount({destination: "/data", source: ($T + "/vol"), options: ["rbind"]})' \
+		'mount({destination: "/data/sub/dir/file", source: ($T + "/file"), options: ["rbind", "ro"]})' \
+		'mount({destination: "/data/a/b", source: ($T + "/inner"), options: ["bind"]})' \
+		'mount({destination: "/data/inner", source: ($T + "/inner"), options: ["bind"]})' \
+		'mount({destination: "/data/tmp/over", type: "tmpfs", source: "tmpfs"})' '.process.cwd = "/data/work/dir"'
+	rc_is 0
+	is "$out" $'text\ninner\ninner\ntmpfs\n/data/work/dir'
+	[ -f vol/sub/dir/file ] && [ -d vol/a/b ] && [ -d vol/work/dir ] || fail 'they were not made in the volume'
+}
+
+# A pod with an emptyDir on /run: the token is mounted below /var/run, and that is a link in most images.
+places_in_a_volume_on_run_are_made_by_their_usual_names() {
+	mkdir -p vol token
+	echo token >token/file
+	echo text >file
+	bundle 'sh("cat /run/secrets/kubernetes.io/token/file /etc/resolv.conf; pwd -P")' \
+		'mount({destination: "/run", source: ($T + "/vol"), options: ["rbind"]})' \
+		'mount({destination: "/var/run/secrets/kubernetes.io/token", source: ($T + "/token"), options: ["rbind", "ro"]})' \
+		'mount({destination: "/etc/resolv.conf", source: ($T + "/file"), options: ["rbind", "ro"]})' '.process.cwd = "/var/run/work"'
+	ln -s /run "$B/rootfs/var/run"
+	ln -s ../run/systemd/resolve/stub-resolv.conf "$B/rootfs/etc/resolv.conf"
+	run sbx run -b "$B" "$ID"
+	rc_is 0
+	is "$out" $'token\ntext\n/run/work'
+	bundle 'sh("cat /run/secrets/token/file")' \
+		'mount({destination: "/var/run", source: ($T + "/vol"), options: ["rbind"]})' \
+		'mount({destination: "/run/secrets/token", source: ($T + "/token"), options: ["rbind", "ro"]})'
+	ln -s ../run "$B/rootfs/var/run"
+	run sbx run -b "$B" "$ID"
+	rc_is 0
+	is "$out" token
+}
+
+# They are there: nothing has to be made.
+links_of_the_image_into_volumes_are_followed() {
+	mkdir -p vol/there/dir token
+	echo token >token/file
+	bundle 'sh("cat /data/there/dir/file; pwd -P")' '.process.cwd = "/link"' \
+		'mount({destination: "/data", source: ($T + "/vol"), options: ["rbind"]})' \
+		'mount({destination: "/link/dir", source: ($T + "/token"), options: ["rbind"]})'
+	ln -s /data/there "$B/rootfs/link"
+	run sbx run -b "$B" "$ID"
+	rc_is 0
+	is "$out" $'token\n/data/there'
+	bundle 'sh("echo started")' '.process.cwd = "/link/new"' 'mount({destination: "/data", source: ($T + "/vol"), options: ["rbind"]})'
+	ln -s /data/there "$B/rootfs/link"
+	run sbx run -b "$B" "$ID"
+	rc_is 1
+	like "$err" 'process.cwd: /link/new would be made in the volume on /data, where a link in the image leads: make it there'
+}
+
 nothing_may_be_mounted_on_the_root() {
 	mkdir src
 	run_in_box 'echo started' 'mount({destination: "/", source: ($T + "/src"), options: ["bind"]})'
