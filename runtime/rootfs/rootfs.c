@@ -138,7 +138,8 @@ static int rootfs_mount_bind(const struct plan *p, size_t i, struct sources *s, 
 static int rootfs_find_source(const struct rootfs *r, const struct mount_plan *m, int *ret_fd,
 			      struct error *e)
 {
-	int fd = m->recursive ? -1 : resolve_open_how(r->dfd, m->inside, O_PATH, RESOLVE_NO_XDEV);
+	autoclose int fd = m->recursive ? -1 : resolve_open_how(r->dfd, m->inside, O_PATH, RESOLVE_NO_XDEV);
+	const struct mount_plan *found;
 
 	if (m->recursive || (fd < 0 && errno == EXDEV))
 		fd = resolve_open_how(r->dfd, m->inside, O_PATH, RESOLVE_NO_SYMLINKS);
@@ -149,7 +150,12 @@ static int rootfs_find_source(const struct rootfs *r, const struct mount_plan *m
 			       m->field, m->source);
 	if (fd < 0)
 		return err_sys(e, "%s.source: open %s", m->field, m->source);
-	*ret_fd = fd;
+	/* Whoever shares the image can rename what is mounted on. */
+	found = mounted_find(&r->mounted, fd);
+	if (found && !path_is_below(m->inside, found->destination))
+		return err_set(e, ERR_CONFIG, "%s.source: %s leads to what is mounted as %s, and is not below that",
+			       m->field, m->source, found->destination);
+	*ret_fd = fd_steal(&fd);
 	return 0;
 }
 

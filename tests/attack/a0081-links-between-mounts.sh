@@ -37,6 +37,22 @@ a_source_is_not_a_read_only_volume() {
 	untouched data
 }
 
+# Who shares the image can rename the directories that are mounted on.
+a_source_exchanged_with_a_place_to_mount_on() {
+	local i
+	for ((i = 0; i < STARTS; i++)); do
+		bundle 'sh("test -e /x/sys/kernel/core_pattern && echo reached")' writable \
+			'mount({destination: "/x", source: "rootfs/share", options: ["bind"]})'
+		build_attacker
+		mkdir "$B/rootfs/share"
+		"$ATTACKER" swap "$B/rootfs/proc" "$B/rootfs/share" &
+		attack
+		kill "$!"
+		wait "$!" || :
+		hides "$out" reached
+	done
+}
+
 links_that_stay_in_the_image_are_followed() {
 	bundle 'sh("cat /x/file")' 'mount({destination: "/x", source: "rootfs/share", options: ["bind"]})'
 	mkdir "$B/rootfs/real"
