@@ -57,6 +57,8 @@ static int option_set(struct cli *c, const struct cli_option *o, char *value, st
 
 	if (o->kind == CLI_FLAG)
 		return option_set_flag(c, o, value, e);
+	if (!value)
+		return err_set(e, ERR_USAGE, "flag needs an argument: --%s", o->name);
 	if (o->kind == CLI_TEXT) {
 		/* An empty one is what scripts pass for none. Not of a user, though: none may well be root. */
 		*(char **)field = *value || str_eq(o->name, "user") ? value : NULL;
@@ -114,12 +116,8 @@ static int option_read(struct cli *c, char **argv, size_t *at, const struct cli_
 		o = option_find(&help_option, 1, name, len);
 	if (!o)
 		return option_unknown(c, word, name, len, options, n, e);
-	if (o->kind != CLI_FLAG && !value) {
-		value = argv[*at + 1];
-		if (!value)
-			return err_set(e, ERR_USAGE, "flag needs an argument: --%s", o->name);
+	if (o->kind != CLI_FLAG && !value && (value = argv[*at + 1]))
 		(*at)++;
-	}
 	(*at)++;
 	return option_set(c, o, value, e);
 }

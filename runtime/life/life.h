@@ -4,8 +4,9 @@
  * nothing behind in the calling process: no descriptor, child, signal mask, handler, umask or directory that was not
  * there before. What is in the structs lives as long as the arena that was given.
  *
- * One thread, one call at a time; a child of the caller's that ends meanwhile is left alone. A program that serves many should not make containers from
- * its own heap, which init has a copy of until it executes: a small process of its own for each is the way.
+ * One thread, one call at a time; a child of the caller's that ends meanwhile is left alone. A program that serves
+ * many should not make containers from its own heap, which init has a copy of until it executes: a small process of
+ * its own for each is the way.
  */
 #pragma once
 

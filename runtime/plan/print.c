@@ -271,14 +271,15 @@ static void print_caps(const struct cap_sets *c, struct facts *f)
 static void print_filter(const struct seccomp_program *p, struct facts *f)
 {
 	enum { CALLS = 512 };
-	const unsigned char *at = (const unsigned char *)p->filter, *end = at + p->len * sizeof(*p->filter);
+	const unsigned char *at = (const unsigned char *)p->filter;
+	size_t i, size = p->len * sizeof(*p->filter);
 	uint64_t digest = UINT64_C(14695981039346656037), allowed = 0, forbidden = 0;
 	int nr;
 
 	if (!p->filter)
 		return;
-	for (; at < end; at++)
-		digest = (digest ^ *at) * UINT64_C(1099511628211); /* FNV-1a */
+	for (i = 0; i < size; i++)
+		digest = (digest ^ at[i]) * UINT64_C(1099511628211); /* FNV-1a */
 	for (nr = 0; nr < CALLS; nr++) {
 		allowed += bpf_allows_always(p->filter, p->len, nr);
 		forbidden += bpf_forbids_always(p->filter, p->len, nr);

@@ -162,21 +162,21 @@ places_to_mount_on_are_not_made_in_a_volume() {
 }
 
 the_working_directory_is_not_made_in_a_volume() {
-	_volume_stays_empty work /data/wd/sub '.process.cwd = "/work"'
-	_volume_stays_empty work /data '.process.cwd = "/work/sub"'
+	_volume_stays_empty desk /data/wd/sub '.process.cwd = "/desk"'
+	_volume_stays_empty desk /data '.process.cwd = "/desk/sub"'
 }
 
 # What came along with a bind, or with the root, has no name in the config.
 nothing_is_made_in_a_mount_below_a_volume_either() {
 	mkdir tree tree/sub vol
 	mount --bind vol tree/sub
-	bundle 'sh("echo started")' writable 'mount({destination: "/data", source: ($T + "/tree"), options: ["rbind"]})' '.process.cwd = "/work/new"'
-	ln -s data/sub "$B/rootfs/work"
+	bundle 'sh("echo started")' writable 'mount({destination: "/data", source: ($T + "/tree"), options: ["rbind"]})' '.process.cwd = "/desk/new"'
+	ln -s data/sub "$B/rootfs/desk"
 	attack
 	umount tree/sub
 	untouched vol
-	bundle 'sh("echo started")' writable '.process.cwd = "/work/new"'
-	ln -s data "$B/rootfs/work"
+	bundle 'sh("echo started")' writable '.process.cwd = "/desk/new"'
+	ln -s data "$B/rootfs/desk"
 	mkdir "$B/rootfs/data"
 	mount --bind vol "$B/rootfs/data"
 	attack

@@ -155,10 +155,10 @@ places_in_a_volume_are_made_by_their_names() {
 		'mount({destination: "/data/sub/dir/file", source: ($T + "/file"), options: ["rbind", "ro"]})' \
 		'mount({destination: "/data/a/b", source: ($T + "/inner"), options: ["bind"]})' \
 		'mount({destination: "/data/inner", source: ($T + "/inner"), options: ["bind"]})' \
-		'mount({destination: "/data/tmp/over", type: "tmpfs", source: "tmpfs"})' '.process.cwd = "/data/work/dir"'
+		'mount({destination: "/data/tmp/over", type: "tmpfs", source: "tmpfs"})' '.process.cwd = "/data/desk/dir"'
 	rc_is 0
-	is "$out" $'text\ninner\ninner\ntmpfs\n/data/work/dir'
-	[ -f vol/sub/dir/file ] && [ -d vol/a/b ] && [ -d vol/work/dir ] || fail 'they were not made in the volume'
+	is "$out" $'text\ninner\ninner\ntmpfs\n/data/desk/dir'
+	[ -f vol/sub/dir/file ] && [ -d vol/a/b ] && [ -d vol/desk/dir ] || fail 'they were not made in the volume'
 }
 
 # A pod with an emptyDir on /run: the token is mounted below /var/run, and that is a link in most images.
@@ -169,12 +169,12 @@ places_in_a_volume_on_run_are_made_by_their_usual_names() {
 	bundle 'sh("cat /run/secrets/kubernetes.io/token/file /etc/resolv.conf; pwd -P")' \
 		'mount({destination: "/run", source: ($T + "/vol"), options: ["rbind"]})' \
 		'mount({destination: "/var/run/secrets/kubernetes.io/token", source: ($T + "/token"), options: ["rbind", "ro"]})' \
-		'mount({destination: "/etc/resolv.conf", source: ($T + "/file"), options: ["rbind", "ro"]})' '.process.cwd = "/var/run/work"'
+		'mount({destination: "/etc/resolv.conf", source: ($T + "/file"), options: ["rbind", "ro"]})' '.process.cwd = "/var/run/desk"'
 	ln -s /run "$B/rootfs/var/run"
 	ln -s ../run/systemd/resolve/stub-resolv.conf "$B/rootfs/etc/resolv.conf"
 	run sbx run -b "$B" "$ID"
 	rc_is 0
-	is "$out" $'token\ntext\n/run/work'
+	is "$out" $'token\ntext\n/run/desk'
 	bundle 'sh("cat /run/secrets/token/file")' \
 		'mount({destination: "/var/run", source: ($T + "/vol"), options: ["rbind"]})' \
 		'mount({destination: "/run/secrets/token", source: ($T + "/token"), options: ["rbind", "ro"]})'
@@ -311,12 +311,12 @@ a_link_through_a_file_is_an_error() {
 }
 
 a_working_directory_below_a_link_to_nowhere_is_made() {
-	bundle 'sh("pwd; readlink /work")' '.process.cwd = "/work/x"'
-	ln -s /var/lib/work "$B/rootfs/work"
+	bundle 'sh("pwd; readlink /desk")' '.process.cwd = "/desk/x"'
+	ln -s /var/lib/desk "$B/rootfs/desk"
 	run sbx run -b "$B" "$ID"
 	rc_is 0
-	like "$out" '^(/var/lib/work|/work)/x
-/var/lib/work$'
+	like "$out" '^(/var/lib/desk|/desk)/x
+/var/lib/desk$'
 }
 
 run_tests
