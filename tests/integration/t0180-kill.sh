@@ -248,6 +248,7 @@ who_has_the_numbers_of_a_container_of_another_boot_is_left_alone() {
 what_left_is_killed_though_init_ends_meanwhile() {
 	local left pid
 	needs strace
+	[ "$(printf '%s\n' 6.18 "$(uname -r)" | sort -V | head -n 1)" = 6.18 ] || skip 'numbers of user namespaces need Linux 6.18'
 	bundle 'without_ns("pid")' writable 'sh("unshare -U -m sh -c \"echo \\$\\$ >/left; exec sleep 1000\" & exec sleep 1000")' \
 		'ns("user")' 'del(.linux.seccomp, .linux.resources)' \
 		'.linux.uidMappings = [{containerID: 0, hostID: 100000, size: 65536}]' \

@@ -152,18 +152,17 @@ a_filter_that_forbids_execve_is_refused() {
 	nothing_is_left
 }
 
-# Under such a filter init can't say what went wrong.
-a_program_that_never_ran_is_an_error_of_start_all_the_same() {
-	bundle writable 'args(["/bad"])' '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW",
+# Under such a filter init can't say what went wrong. Its parent sees that it has not executed anything; to a `start` that is not its
+# parent the process may be gone before it can look. (With a hook of start, create does not look at the program.)
+a_program_that_never_ran_is_an_error_all_the_same() {
+	bundle writable 'args(["/bad"])' '.hooks.startContainer = [{path: "/bin/true"}]' '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW",
 		syscalls: [{names: ["sendmsg", "sendto", "write", "writev"], action: "SCMP_ACT_ERRNO"}]}'
-	printf '#!/bin/sh\n' >"$B/rootfs/bad"
-	chmod 755 "$B/rootfs/bad"
-	sbx create -b "$B" "$ID"
 	printf '#!/nowhere/interpreter\n' >"$B/rootfs/bad"
-	run sbx start "$ID"
+	chmod 755 "$B/rootfs/bad"
+	run sbx run -d -b "$B" "$ID"
 	isnt "$rc" 0
 	like "$err" 'never|before it executed'
-	is "$(status_of "$ID")" stopped
+	nothing_is_left
 }
 
 hooks_of_start_are_not_under_the_filter() {
