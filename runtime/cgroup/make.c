@@ -364,7 +364,8 @@ static int inner_settle(struct making *m, struct error *e)
 		return -1;
 	dfd = cgroup_inner_make(m->dfd);
 	if (dfd < 0)
-		return err_sys(e, "make %s" CGROUP_INNER, m->full);
+		return err_sys(e, "make %s" CGROUP_INNER "%s", m->full,
+			       errno == ENOMEM ? " (is linux.resources.memory.limit large enough?)" : "");
 	fd_close(&m->dfd);
 	m->dfd = dfd;
 	cgroup_inner_repeat(m->p, m->i, dfd);
