@@ -1,5 +1,6 @@
 /*
- * The level and the descriptor are this program's only globals besides the memory handler.
+ * The log is the process's: level, descriptor and what waits are in one static struct. The others of that kind are the
+ * signals that end a wait (sys/patience.c), the timing file (base/timing.c) and the handler of base/arena.h.
  */
 #include "base/log.h"
 

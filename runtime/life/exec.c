@@ -1,6 +1,6 @@
 /*
  * A further process in a running container: the same confinement as its init, and never more. The
- * launcher (init/init.c, join_enter) enters cgroups and namespaces; its child becomes the program.
+ * launcher (init/join.c, join_enter) enters cgroups and namespaces; its child becomes the program.
  */
 #include <errno.h>
 #include <fcntl.h>
