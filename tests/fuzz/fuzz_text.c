@@ -3,6 +3,7 @@
 #include "fuzz.h"
 #include "json/json.h"
 #include "cli/ps.h"
+#include "state/store.h"
 #include "oci/validate.h"
 
 static void check_path(const char *text, struct arena *a)
