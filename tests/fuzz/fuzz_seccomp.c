@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
+#include <string.h>
 
 #include "fuzz.h"
 #include "filter/seccomp_compile.h"
@@ -49,6 +50,7 @@ static void take_entry(struct bytes *b, struct seccomp_table *t, struct arena *a
 		t->last = e->nr;
 	e->action = answers[bytes_choose(b, ARRAY_SIZE(answers))];
 	e->arg_count = bytes_choose(b, CONDITIONS + 1);
+	e->vague = e->arg_count && bytes_choose(b, 4) == 0;
 	e->args = args;
 	for (i = 0; i < ARRAY_SIZE(e->bits); i++)
 		e->bits[i] = t->arch->bits >> bytes_choose(b, t->arch->bits == 64 ? 3 : 2);
@@ -98,7 +100,7 @@ static bool all_hold(const struct seccomp_entry *e, const __u64 *args)
 static uint32_t meant(const struct seccomp_code *c, const struct seccomp_data *d)
 {
 	uint32_t nr = (uint32_t)d->nr, token = d->arch;
-	const struct seccomp_entry *first = NULL;
+	const struct seccomp_entry *bare = NULL, *best = NULL;
 	const struct seccomp_table *t = NULL;
 	size_t i;
 
@@ -115,17 +117,22 @@ static uint32_t meant(const struct seccomp_code *c, const struct seccomp_data *d
 	}
 	if (!t)
 		return c->foreign_action;
+	for (i = 0; i < t->n; i++)
+		if (t->entries[i].nr == nr && !t->entries[i].arg_count &&
+		    (!bare || t->entries[i].order < bare->order))
+			bare = &t->entries[i];
 	for (i = 0; i < t->n; i++) {
 		const struct seccomp_entry *e = &t->entries[i];
 
-		if (e->nr != nr || !all_hold(e, d->args))
+		if (e->nr != nr || !e->arg_count || !all_hold(e, d->args) ||
+		    (bare && (e->vague || !seccomp_is_stricter(e->action, bare->action))))
 			continue;
-		if (!first || (!e->arg_count && first->arg_count) ||
-		    (!e->arg_count == !first->arg_count && e->order < first->order))
-			first = e;
+		if (!best || seccomp_is_stricter(e->action, best->action) ||
+		    (!seccomp_is_stricter(best->action, e->action) && e->order < best->order))
+			best = e;
 	}
-	if (first)
-		return first->action;
+	if (best || bare)
+		return best ? best->action : bare->action;
 	return c->enosys && t->last && nr > t->last ? SECCOMP_RET_ERRNO | ENOSYS :
 						      c->default_action;
 }
@@ -167,6 +174,7 @@ void fuzz_one(char *text, size_t len, struct arena *a)
 	static struct sock_filter code[CODE_MAX];
 	struct bytes b = {text, len};
 	struct seccomp_table tables[ARRAY_SIZE(archs)] = {0};
+	struct seccomp_table given[ARRAY_SIZE(archs)]; /* the compiler sorts and thins out its own */
 	struct seccomp_code c = {.tables = tables};
 	size_t i, k, n;
 
@@ -180,15 +188,21 @@ void fuzz_one(char *text, size_t len, struct arena *a)
 	}
 	for (i = 0; b.left && i < ENTRIES; i++)
 		take_entry(&b, &tables[bytes_choose(&b, (uint32_t)c.table_count)], a);
+	memcpy(given, tables, sizeof(given));
+	for (i = 0; i < c.table_count; i++) {
+		given[i].entries = arena_array(a, ENTRIES, struct seccomp_entry);
+		memcpy(given[i].entries, tables[i].entries, ENTRIES * sizeof(*given[i].entries));
+	}
 	n = seccomp_compile(&c, a, code, CODE_MAX);
 	if (!n)
 		return;
+	c.tables = given;
 	for (i = 0; i < ARRAY_SIZE(archs); i++) {
 		uint32_t arch =
 			archs[i].token == SYSCALL_TOKEN_X32 ? AUDIT_ARCH_X86_64 : archs[i].token;
 
-		for (k = 0; i < c.table_count && k < tables[i].n; k++)
-			try_entry(&c, code, n, arch, &tables[i].entries[k], (uint32_t)(len + k));
+		for (k = 0; i < c.table_count && k < given[i].n; k++)
+			try_entry(&c, code, n, arch, &given[i].entries[k], (uint32_t)(len + k));
 		compare(&c, code, n, &(struct seccomp_data){.nr = -1, .arch = arch});
 		compare(&c, code, n, &(struct seccomp_data){.nr = 1000, .arch = arch});
 		compare(&c, code, n, &(struct seccomp_data){.nr = (int)X32_BIT + 3, .arch = arch});
