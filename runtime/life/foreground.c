@@ -55,17 +55,20 @@ static void foreground_resize(int master_fd)
 		ioctl(master_fd, TIOCSWINSZ, &w);
 }
 
-static void foreground_make_raw(struct foreground *f)
+static void foreground_apply_raw(struct foreground *f)
 {
-	struct termios raw;
+	struct termios raw = f->own_terminal;
 
-	if (tcgetattr(STDIN_FILENO, &f->own_terminal) < 0)
-		return;
-	raw = f->own_terminal;
 	cfmakeraw(&raw);
 	/* The container's terminal leaves "\n" alone (ONLCR is off there), so ours turns it around. */
 	raw.c_oflag |= OPOST | ONLCR;
 	f->own_terminal_is_raw = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
+}
+
+static void foreground_make_raw(struct foreground *f)
+{
+	if (tcgetattr(STDIN_FILENO, &f->own_terminal) == 0)
+		foreground_apply_raw(f);
 }
 
 void foreground_make_sane(struct foreground *f)
@@ -118,7 +121,7 @@ static void watch_forward(const struct watch *w, const struct signalfd_siginfo *
 	}
 	/* Whoever stopped us may have used our terminal meanwhile. */
 	if (info->ssi_signo == SIGCONT && w->f->own_terminal_is_raw)
-		foreground_make_raw(w->f);
+		foreground_apply_raw(w->f); /* what it was before is known already */
 	if ((info->ssi_signo == SIGWINCH || info->ssi_signo == SIGCONT) && w->f->master_fd >= 0)
 		foreground_resize(w->f->master_fd);
 	if (info->ssi_signo == SIGCONT || (info->ssi_signo == SIGWINCH && w->f->master_fd >= 0))
