@@ -215,4 +215,24 @@ closed_output_ends_the_program() {
 	like "$err" 'status 129'
 }
 
+# What it was before is remembered once: a SIGCONT that no stop came before finds it raw.
+a_continue_without_a_stop_leaves_the_terminal_as_it_was() {
+	needs python3
+	bundle '.process.terminal = true' 'sh("echo up; read line")'
+	run python3 -c 'import os, pty, signal, subprocess, sys, termios
+master, slave = pty.openpty()
+before = termios.tcgetattr(slave)
+p = subprocess.Popen(sys.argv[1:], stdin=slave, stdout=slave, start_new_session=True)
+seen = b""
+while b"up" not in seen:
+    seen += os.read(master, 100)
+print(termios.tcgetattr(slave) != before)
+p.send_signal(signal.SIGCONT)
+os.write(master, b"go on\r")
+p.wait()
+print(termios.tcgetattr(slave) == before)' "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
+	rc_is 0
+	is "$out" $'True\nTrue'
+}
+
 run_tests
