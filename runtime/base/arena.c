@@ -129,7 +129,8 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	return p;
 }
 
-/* Whole pages are given back, which costs less than to write them: after a fork they would be copied first. */
+/* Whole pages are given back, which costs less than to write them: after a fork they would be
+ * copied first. */
 static void arena_wipe_block(char *data, size_t size)
 {
 	uintptr_t from = (uintptr_t)data, to = from + size, page = (uintptr_t)sysconf(_SC_PAGESIZE);

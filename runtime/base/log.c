@@ -1,6 +1,7 @@
 /*
- * The log is the process's: level, descriptor and what waits are in one static struct. The others of that kind are the
- * signals that end a wait (sys/patience.c), the timing file (base/timing.c) and the handler of base/arena.h.
+ * The log is the process's: level, descriptor and what waits are in one static struct. The others
+ * of that kind are the signals that end a wait (sys/patience.c), the timing file (base/timing.c)
+ * and the handler of base/arena.h.
  */
 #include "base/log.h"
 
@@ -19,7 +20,7 @@
 
 static struct {
 	int fd;
-	int stderr_fd; /* where lines go without a file; the program's terminal is put over number 2 */
+	int stderr_fd; /* for lines without a file; number 2 may become the program's terminal */
 	bool json;
 	enum log_level level;
 	size_t held_len; /* warnings that wait for the command's end, each with its NUL */
@@ -40,7 +41,8 @@ int log_open(const struct log_options *o, struct error *e)
 	}
 	if (!o->file)
 		return 0;
-	/* Not blocking: it may be a pipe that nobody reads, and a verb must not wait for its log. */
+	/* Not blocking: it may be a pipe that nobody reads, and a verb must not
+	 * wait for its log. */
 	logger.fd = output_open("--log", o->file, O_APPEND, e);
 	if (logger.fd < 0)
 		return -1;
@@ -81,7 +83,8 @@ static void log_line(int fd, enum log_level level, const char *text)
 	date_format(now.tv_sec, stamp);
 	log_quote(quoted, sizeof(quoted), text);
 	if (logger.json)
-		len = snprintf(line, sizeof(line), "{\"level\":\"%s\",\"msg\":\"%s\",\"time\":\"%sZ\"}\n",
+		len = snprintf(line, sizeof(line),
+			       "{\"level\":\"%s\",\"msg\":\"%s\",\"time\":\"%sZ\"}\n",
 			       level_names[level], quoted, stamp);
 	else
 		len = snprintf(line, sizeof(line), "time=\"%sZ\" level=%s msg=\"%s\"\n", stamp,

@@ -1,13 +1,15 @@
 /*
- * The log. Engines read it: a failure is one error object, which carries the warnings that came before it;
- * a success leaves its warnings, mostly none. They wait in memory for the outcome. Without a log file they
- * go to standard error at once, never to both. With --debug all lines are written as they come.
+ * The log. Engines read it: a failure is one error object, which carries the warnings that came
+ * before it; a success leaves its warnings, mostly none. They wait in memory for the outcome.
+ * Without a log file they go to standard error at once, never to both. With --debug all lines are
+ * written as they come.
  *
- * Init writes to the same descriptor, which it has from its parent, until it closes what the container has
- * no business with; no process of a container is there so long that could reach for it.
+ * Init writes to the same descriptor, which it has from its parent, until it closes what the
+ * container has no business with; no process of a container is there so long that could reach for
+ * it.
  *
- * Lines of the levels info and debug cost a comparison when nobody asked for them. None of them quotes
- * arguments or variables of a program: these have secrets in them.
+ * Lines of the levels info and debug cost a comparison when nobody asked for them. None of them
+ * quotes arguments or variables of a program: these have secrets in them.
  */
 #pragma once
 
@@ -46,7 +48,8 @@ void log_debug_lines(const char *prefix, char *text);
 /* The command has succeeded, or its program runs: warnings that waited are written. */
 void log_flush(void);
 
-/* The one line a failed command leaves: in the log, with the warnings that waited, and on standard error. */
+/* The one line a failed command leaves: in the log, with the warnings that waited, and on standard
+ * error. */
 void log_failure(const struct error *e);
 
 /* Ends logging in a process that is about to become the payload. */

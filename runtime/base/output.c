@@ -26,14 +26,16 @@ static int output_stat_directory(const char *path, struct stat *ret)
 	return stat(dir, ret);
 }
 
-/* What the kernel asks of links, files and pipes where fs.protected_symlinks, _regular and _fifos are on. */
+/* What the kernel asks of links, files and pipes where fs.protected_symlinks, _regular and _fifos
+ * are on. */
 static bool output_is_a_trap(const struct stat *st, const struct stat *dir)
 {
 	return (dir->st_mode & S_ISVTX) && (dir->st_mode & S_IWOTH) && st->st_uid != geteuid() &&
 	       st->st_uid != dir->st_uid && st->st_uid != 0 && !S_ISCHR(st->st_mode);
 }
 
-static int output_check(const char *option, const char *path, const struct stat *st, struct error *e)
+static int output_check(const char *option, const char *path, const struct stat *st,
+			struct error *e)
 {
 	struct stat dir;
 
@@ -47,7 +49,8 @@ static int output_check(const char *option, const char *path, const struct stat 
 	return 0;
 }
 
-/* What is behind the name now: 1 and what it is, the link itself if it is one; 0 if there is nothing. */
+/* What is behind the name now: 1 and what it is, the link itself if it is one; 0 if there is
+ * nothing. */
 static int output_look(const char *option, const char *path, struct stat *ret, struct error *e)
 {
 	struct stat there;
@@ -77,8 +80,11 @@ int output_open(const char *option, const char *path, int flags, struct error *e
 		if (there < 0)
 			return -1;
 		/* A link of our own may lead to what is yet to be made. */
-		fd = open(path, how | (there ? 0 : O_CREAT | O_EXCL) | (link ? O_CREAT : O_NOFOLLOW), 0644);
-		if (fd < 0 && (errno == EEXIST || (there && errno == ENOENT) || (!link && errno == ELOOP)))
+		fd = open(path,
+			  how | (there ? 0 : O_CREAT | O_EXCL) | (link ? O_CREAT : O_NOFOLLOW),
+			  0644);
+		if (fd < 0 &&
+		    (errno == EEXIST || (there && errno == ENOENT) || (!link && errno == ELOOP)))
 			continue; /* exchanged meanwhile */
 		if (fd < 0 || fstat(fd, &now) < 0)
 			return err_sys(e, "%s: open %s", option, path);

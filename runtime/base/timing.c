@@ -22,11 +22,12 @@ struct timing {
 static struct timing *timing;
 static int timing_fd = -1;
 
-/* The file is opened first: what can't be written must not turn a verb that has succeeded into a failure. */
+/* The file is opened first: what can't be written must not turn a verb that has succeeded into a
+ * failure. */
 int timing_start(const char *file, struct error *e)
 {
-	void *p = mmap(NULL, sizeof(*timing), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		       0);
+	void *p = mmap(NULL, sizeof(*timing), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
 
 	if (p == MAP_FAILED)
 		return err_sys(e, "--timing: mmap");
@@ -64,7 +65,8 @@ void timing_write(void)
 	n = timing->n < MARKS_MAX ? timing->n : MARKS_MAX;
 	dprintf(timing_fd, "#total_us step_us stage\n");
 	for (i = 0; i < n; i++)
-		dprintf(timing_fd, "%ld %ld %s\n", timing_us(&timing->marks[0].at, &timing->marks[i].at),
+		dprintf(timing_fd, "%ld %ld %s\n",
+			timing_us(&timing->marks[0].at, &timing->marks[i].at),
 			timing_us(&timing->marks[i ? i - 1 : 0].at, &timing->marks[i].at),
 			timing->marks[i].stage);
 	fd_close(&timing_fd);

@@ -7,11 +7,12 @@
  * enters the unified tree by clone3(CLONE_INTO_CGROUP) with .unified_dfd.
  *
  * The order of a create: cgroup_host_probe, cgroup_plan_make, cgroup_dirs_settle, *state record
- * written*, cgroup_make, clone3, cgroup_join in the child. When cgroup_make fails, the cgroups are not
- * ours and must not be destroyed; whatever fails after it: cgroup_destroy with the record's dirs.
+ * written*, cgroup_make, clone3, cgroup_join in the child. When cgroup_make fails, the cgroups are
+ * not ours and must not be destroyed; whatever fails after it: cgroup_destroy with the record's
+ * dirs.
  *
- * What follows acts on directories that are the container's by its claim (cgroup/claim.c). At the same path
- * there may be another's, or nobody's: these are taken for missing.
+ * What follows acts on directories that are the container's by its claim (cgroup/claim.c). At the
+ * same path there may be another's, or nobody's: these are taken for missing.
  */
 #pragma once
 
@@ -25,11 +26,13 @@
 
 /* Facts about this host, from /proc/self/mountinfo and /proc/self/cgroup. Superblocks verified.
  * rootless: not the machine's root, who may write on v1 what he likes. */
-int cgroup_host_probe(bool rootless, struct arena *a, struct cgroup_host *ret_host, struct error *e);
+int cgroup_host_probe(bool rootless, struct arena *a, struct cgroup_host *ret_host,
+		      struct error *e);
 
-/* plan->dirs with .made extended to parents that do not exist yet, and a new claim: what the record, whose
- * absolute path is given, keeps. */
-struct cgroup_dirs cgroup_dirs_settle(const struct cgroup_plan *p, const char *record, struct arena *a);
+/* plan->dirs with .made extended to parents that do not exist yet, and a new claim: what the
+ * record, whose absolute path is given, keeps. */
+struct cgroup_dirs cgroup_dirs_settle(const struct cgroup_plan *p, const char *record,
+				      struct arena *a);
 
 struct cgroup_handle {
 	int unified_dfd; /* for CLONE_INTO_CGROUP, or -1 */
@@ -40,15 +43,15 @@ struct cgroup_handle {
 #define CGROUP_HANDLE_NONE ((struct cgroup_handle){.unified_dfd = -1})
 
 /* Makes the directories, writes the limits, opens what joining needs. A target that is another
- * container's or in one, holds processes or is frozen, is refused. On failure, what this call made is gone
- * again. dirs: those that cgroup_dirs_settle() gave; they get their inodes. */
-int cgroup_make(const struct cgroup_plan *p, struct cgroup_dirs *dirs, struct cgroup_handle *ret_handle,
-		struct error *e);
+ * container's or in one, holds processes or is frozen, is refused. On failure, what this call made
+ * is gone again. dirs: those that cgroup_dirs_settle() gave; they get their inodes. */
+int cgroup_make(const struct cgroup_plan *p, struct cgroup_dirs *dirs,
+		struct cgroup_handle *ret_handle, struct error *e);
 
-/* The same descriptors for cgroups that exist (exec). subs: of cgroup_plan_sub(), a path below each.
- * Where the container has moved its processes further down and v2 takes none at the top any more, it is
- * the one that init is in. A frozen one, in which the joining process hangs until it is thawed, is
- * refused unless frozen_ok. */
+/* The same descriptors for cgroups that exist (exec). subs: of cgroup_plan_sub(), a path below
+ * each. Where the container has moved its processes further down and v2 takes none at the top any
+ * more, it is the one that init is in. A frozen one, in which the joining process hangs until it is
+ * thawed, is refused unless frozen_ok. */
 int cgroup_open(const struct cgroup_dirs *d, const char *const *subs, pid_t init, bool frozen_ok,
 		struct cgroup_handle *ret_handle, struct error *e);
 
@@ -84,8 +87,8 @@ int cgroup_remove(const struct cgroup_dirs *d, struct error *e);
 /* Kill and remove in one, for delete: what is empty already costs no more than its rmdirs. */
 int cgroup_destroy(const struct cgroup_dirs *d, struct error *e);
 
-/* The first word of a file of the first cgroup that has it: a number, or -1 for "max". false: there is
- * no such file, or it says something else. */
+/* The first word of a file of the first cgroup that has it: a number, or -1 for "max". false: there
+ * is no such file, or it says something else. */
 bool cgroup_current(const struct cgroup_dirs *d, const char *file, int64_t *ret);
 
 /* Writes the limits of a cgroup_plan_update() plan. When one is refused, those before it are set

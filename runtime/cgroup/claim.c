@@ -1,17 +1,18 @@
 /*
- * Whose a cgroup is. What the record of a container names is a path, and the kill, the freeze and the
- * removal that follow from it must not reach another container that is at this path by now, above it or
- * below it; with another state root, neither knows of the other's record.
+ * Whose a cgroup is. What the record of a container names is a path, and the kill, the freeze and
+ * the removal that follow from it must not reach another container that is at this path by now,
+ * above it or below it; with another state root, neither knows of the other's record.
  *
- * So a container's cgroup carries its claim, an extended attribute with a word that no other container
- * has. It is set with XATTR_CREATE: of two creates that find an empty directory, made by one of them or by
- * an engine, one gets it. The word is on record before the first directory is made, so that a create which
- * is cut short anywhere has left nothing that its record can't be told from others'. Afterwards the record
- * has the inode's number, too, which is never used again before the next boot and which the container
- * can't change, whatever it does to attributes of its own cgroup.
+ * So a container's cgroup carries its claim, an extended attribute with a word that no other
+ * container has. It is set with XATTR_CREATE: of two creates that find an empty directory, made by
+ * one of them or by an engine, one gets it. The word is on record before the first directory is
+ * made, so that a create which is cut short anywhere has left nothing that its record can't be told
+ * from others'. Afterwards the record has the inode's number, too, which is never used again before
+ * the next boot and which the container can't change, whatever it does to attributes of its own
+ * cgroup.
  *
- * Containers in each other: the one below claims, and then looks at what is above; the one above claims,
- * and then looks at what is below. Whoever is second in that order sees the first.
+ * Containers in each other: the one below claims, and then looks at what is above; the one above
+ * claims, and then looks at what is below. Whoever is second in that order sees the first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,8 @@
 #include "cgroup/cgroup.h"
 #include "cgroup/tree.h"
 
-/* The second is for who lacks CAP_SYS_ADMIN over the machine. Whoever may write the directory can change it. */
+/* The second is for who lacks CAP_SYS_ADMIN over the machine. Whoever may write the directory can
+ * change it. */
 static const char *const claim_names[] = {"trusted.sbxrun.owner", "user.sbxrun.owner"};
 enum { CLAIM_ROOT, CLAIM_USER, CLAIM_KINDS };
 
@@ -52,9 +54,10 @@ static const char *claim_record(const char *claim)
 }
 
 /*
- * Has the owner's record been removed, by hand or because it was broken? Of the id that is our own now, no
- * other container can be. Should it only be out of sight, its cgroup is lost to it, which it will notice by
- * the inode. Trust: the claim is one that the caller, or who has the same rights, has written.
+ * Has the owner's record been removed, by hand or because it was broken? Of the id that is our own
+ * now, no other container can be. Should it only be out of sight, its cgroup is lost to it, which
+ * it will notice by the inode. Trust: the claim is one that the caller, or who has the same rights,
+ * has written.
  */
 static bool claim_is_stale(const char *claim, const char *own)
 {
@@ -106,7 +109,8 @@ int cgroup_claim_whose(const struct cgroup_dir *d, int dfd, const char *full)
 		if (d->claim && str_eq(text, d->claim))
 			return CGROUP_OURS;
 		/* The container may have written that itself, to be left alone. */
-		if ((kind == CLAIM_USER || claim_is_nobodys(text, d)) && claim_has_inode(d, dfd, full))
+		if ((kind == CLAIM_USER || claim_is_nobodys(text, d)) &&
+		    claim_has_inode(d, dfd, full))
 			return CGROUP_OURS;
 		return CGROUP_ANOTHERS;
 	}
@@ -122,12 +126,14 @@ int cgroup_claim_whose(const struct cgroup_dir *d, int dfd, const char *full)
 /* Trust: whoever may write the directory can have written the claim. */
 static int claim_refuse(const char *full, const char *claim, struct error *e)
 {
-	static const char id[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.-";
+	static const char id[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.-";
 	const char *slash = strrchr(claim, '/'), *name = slash ? slash + 1 : "";
 
-	return err_set(e, ERR_EXISTS,
-		       "linux.cgroupsPath: %s is that of container \"%.*s\", which has not been deleted", full,
-		       (int)strspn(name, id), name);
+	return err_set(
+		e, ERR_EXISTS,
+		"linux.cgroupsPath: %s is that of container \"%.*s\", which has not been deleted",
+		full, (int)strspn(name, id), name);
 }
 
 /* What is in a cgroup that shall be a container's. */
@@ -169,15 +175,16 @@ static int claim_check_below(int dfd, const char *full, const char *claim, struc
 	return 0;
 }
 
-/* For one that carries this claim ("": none) and is nobody's: a new one gets a number that is on nobody's
- * record. 1: it is gone, try again. */
+/* For one that carries this claim ("": none) and is nobody's: a new one gets a number that is on
+ * nobody's record. 1: it is gone, try again. */
 static int claim_clear(int dfd, const char *full, const char *claim, struct error *e)
 {
 	if (claim_check_below(dfd, full, claim, e) < 0)
 		return -1;
 	(void)!cgroup_empty(full);
 	if (rmdir(full) < 0 && errno != ENOENT)
-		return err_sys(e, "linux.cgroupsPath: %s was there before, and can't be made anew", full);
+		return err_sys(e, "linux.cgroupsPath: %s was there before, and can't be made anew",
+			       full);
 	return 1;
 }
 
@@ -197,7 +204,8 @@ int cgroup_claim(int dfd, const char *full, bool existed, struct cgroup_dir *d, 
 	}
 	if (rc < 0 || fstat(dfd, &st) < 0)
 		return err_sys(e, "mark %s as this container's", full);
-	/* Where a container can take its claim away, what bears none may still be on somebody's record. */
+	/* Where a container can take its claim away, what bears none may still be on somebody's
+	 * record. */
 	if (existed && kind == CLAIM_USER)
 		return claim_clear(dfd, full, d->claim, e);
 	d->inode = st.st_ino;
@@ -240,7 +248,8 @@ int cgroup_claim_check_above(const struct cgroup_dir *d, struct error *e)
 	for (top = full + strlen(d->mount); (slash = strrchr(full, '/')) && slash > top;) {
 		*slash = '\0';
 		for (kind = 0; kind < CLAIM_KINDS; kind++) {
-			if (claim_read(-1, full, kind, text) < 0 || !*text || claim_is_around_us(full))
+			if (claim_read(-1, full, kind, text) < 0 || !*text ||
+			    claim_is_around_us(full))
 				continue;
 			claim_refuse(full, text, e);
 			return err_wrap(e, "%s", d->path);

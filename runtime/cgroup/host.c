@@ -232,7 +232,8 @@ static int groups_read(struct arena *a, struct group_lines *ret, struct error *e
 	ret->n = 0;
 	if (!text)
 		return -1;
-	/* The kernel lists the unified tree ("0::/path") last, which is the order that plans have. */
+	/* The kernel lists the unified tree ("0::/path") last, which is the order
+	 * that plans have. */
 	while ((line = strsep(&text, "\n")) && ret->n < CGROUP_MAX) {
 		char *controllers = strchr(line, ':');
 		char *own = controllers ? strchr(controllers + 1, ':') : NULL;
@@ -253,7 +254,10 @@ static char *usual_place(const char *controllers, bool alone, struct arena *a)
 
 	if (alone)
 		return arena_strdup(a, USUAL_MOUNT);
-	return arena_printf(a, USUAL_MOUNT "/%s", !*controllers ? "unified" : name ? name : controllers);
+	return arena_printf(a, USUAL_MOUNT "/%s",
+			    !*controllers ? "unified" :
+			    name	  ? name :
+					    controllers);
 }
 
 /* Is the whole of this hierarchy there, and not another one? -1: it can't be told. */
@@ -270,8 +274,8 @@ static int place_is(const char *place, const char *controllers)
 	       (unified || list_has(m.options, controllers, strcspn(controllers, ",")));
 }
 
-/* false: one of v1 is not there, or none at all is, or one can't be told. A unified tree beside v1 ones counts at this
- * place only: the kernel lists it whether it is mounted or not. */
+/* false: one of v1 is not there, or none at all is, or one can't be told. A unified tree beside v1
+ * ones counts at this place only: the kernel lists it whether it is mounted or not. */
 static bool groups_find_usual(struct group_lines *g, struct arena *a)
 {
 	bool alone = superblock_is(USUAL_MOUNT, true), found = false;

@@ -1,9 +1,10 @@
 /*
- * A cgroup in the container's cgroup. Where an ordinary user's container has his id, all files of its cgroup
- * are its own, and what it may write it can raise: the kernel keeps a cgroup namespace from the limits of its
- * root only on mounts with "nsdelegate", and only until a namespace is made in that one. So the limits are one
- * level above what such a container is in, sees and can reach. They are repeated in there, for programs that
- * look at how much they have; whatever happens to these, the ones above hold.
+ * A cgroup in the container's cgroup. Where an ordinary user's container has his id, all files of
+ * its cgroup are its own, and what it may write it can raise: the kernel keeps a cgroup namespace
+ * from the limits of its root only on mounts with "nsdelegate", and only until a namespace is made
+ * in that one. So the limits are one level above what such a container is in, sees and can reach.
+ * They are repeated in there, for programs that look at how much they have; whatever happens to
+ * these, the ones above hold.
  */
 #include <errno.h>
 #include <fcntl.h>

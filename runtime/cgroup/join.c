@@ -57,7 +57,8 @@ static int open_top(const struct cgroup_dir *d)
 	return dfd < 0 || !d->inner ? fd_steal(&dfd) : cgroup_inner_open(dfd);
 }
 
-/* Where init is, in or below top, which is d's; -1 if that can't be told. Trust: the container has named what is below. */
+/* Where init is, in or below top, which is d's; -1 if that can't be told. Trust: the container has
+ * named what is below. */
 static int open_of_init(int top, const struct cgroup_dir *d, pid_t init)
 {
 	char path[64], text[CGROUP_PATH_SIZE + 256], *line;

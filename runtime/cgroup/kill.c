@@ -123,7 +123,8 @@ static int pids_collect(const struct cgroup_dirs *d, struct cgroup_pid_list *l, 
 		if (dfd < 0 && errno == ENOENT)
 			continue;
 		if (dfd < 0 || cgroup_pids_below(dfd, l) < 0)
-			rc = err_sys(e, "cgroup: read the processes of %s%s", d->v[i].mount, d->v[i].path);
+			rc = err_sys(e, "cgroup: read the processes of %s%s", d->v[i].mount,
+				     d->v[i].path);
 	}
 	pids_sort(l);
 	return rc;
@@ -210,7 +211,8 @@ static void kill_once(const struct cgroup_dirs *d)
 	freezer_set(d, false);
 }
 
-/* For what can be killed, but not be listed, since the container has closed it. -1: can't be told. */
+/* For what can be killed, but not be listed, since the container has closed it. -1:
+ * can't be told. */
 static int is_populated(const struct cgroup_dirs *d)
 {
 	autoclose int dfd = has_unified(d) ? cgroup_dir_open(&d->v[d->n - 1]) : -1;
@@ -235,7 +237,8 @@ int cgroup_kill(const struct cgroup_dirs *d, struct error *e)
 		closed = rc < 0 && e->sys == EACCES ? is_populated(d) : -1;
 		if (closed == 0)
 			rc = 0;
-		if ((rc < 0 && closed < 0) || (rc == 0 && (n == 0 || (n == 1 && left.v[0] == getpid()))))
+		if ((rc < 0 && closed < 0) ||
+		    (rc == 0 && (n == 0 || (n == 1 && left.v[0] == getpid()))))
 			break;
 		kill_once(d);
 		rc = -1;

@@ -124,7 +124,8 @@ static const struct {
 #define CPUSET_FILES ARRAY_SIZE(cpuset_files)
 
 /* The values of a prefix; whether none is empty. What this create has made is empty. */
-static int cpuset_read(struct making *m, int dfd, size_t len, char text[CPUSET_FILES][LIST_SIZE], bool *ret_full)
+static int cpuset_read(struct making *m, int dfd, size_t len, char text[CPUSET_FILES][LIST_SIZE],
+		       bool *ret_full)
 {
 	size_t k;
 
@@ -147,7 +148,8 @@ static size_t prefix_down(const struct making *m, size_t from, size_t len)
 	return slash ? (size_t)(slash - m->full) : len;
 }
 
-/* The longest prefix, of len at most, that has values of its own; they are in text then. 0 with errno. */
+/* The longest prefix, of len at most, that has values of its own; they are in text then. 0 with
+ * errno. */
 static size_t cpuset_find_full(struct making *m, size_t len, char text[CPUSET_FILES][LIST_SIZE])
 {
 	for (;; len = prefix_up(m, len)) {
@@ -166,9 +168,9 @@ static size_t cpuset_find_full(struct making *m, size_t len, char text[CPUSET_FI
 }
 
 /*
- * A cpuset without cpus or memory nodes takes no process (ENOSPC). Gets the values of the prefix; empty ones are filled
- * from the nearest above that has some, downwards. Another create may do the same at the same time, with the same
- * values.
+ * A cpuset without cpus or memory nodes takes no process (ENOSPC). Gets the values of the prefix;
+ * empty ones are filled from the nearest above that has some, downwards. Another create may do the
+ * same at the same time, with the same values.
  */
 static int cpuset_fill(struct making *m, size_t len, char text[CPUSET_FILES][LIST_SIZE])
 {
@@ -207,7 +209,8 @@ static int cpuset_settle(struct making *m, bool existed, struct error *e)
 	for (k = 0; k < CPUSET_FILES; k++) {
 		if (existed && !asked[k])
 			continue;
-		if (cgroup_write_at(m->dfd, cpuset_files[k].file, asked[k] ? asked[k] : text[k]) < 0)
+		if (cgroup_write_at(m->dfd, cpuset_files[k].file, asked[k] ? asked[k] : text[k]) <
+		    0)
 			return err_sys(e, "%s: write %s to %s", cpuset_files[k].field,
 				       asked[k] ? asked[k] : text[k], cpuset_files[k].file);
 	}
@@ -365,7 +368,9 @@ static int inner_settle(struct making *m, struct error *e)
 	dfd = cgroup_inner_make(m->dfd);
 	if (dfd < 0)
 		return err_sys(e, "make %s" CGROUP_INNER "%s", m->full,
-			       errno == ENOMEM ? " (is linux.resources.memory.limit large enough?)" : "");
+			       errno == ENOMEM ?
+				       " (is linux.resources.memory.limit large enough?)" :
+				       "");
 	fd_close(&m->dfd);
 	m->dfd = dfd;
 	cgroup_inner_repeat(m->p, m->i, dfd);
@@ -387,7 +392,8 @@ static int join_open(struct making *m, struct cgroup_handle *h, struct error *e)
 	return 0;
 }
 
-/* Undoes the mkdirs: leaf, then parents while they are empty. What another one has claimed since stays. */
+/* Undoes the mkdirs: leaf, then parents while they are empty. What another one has claimed since
+ * stays. */
 static void hierarchy_undo(struct making *m)
 {
 	autoclose int dfd = open(m->full, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -437,16 +443,18 @@ static int hierarchy_make(struct making *m, bool *parents, struct cgroup_handle 
 
 	if (existed < 0)
 		return -1;
-	/* All hierarchies have the same containers; the unified one is looked at since it may be seen alone. */
+	/* All hierarchies have the same containers; the unified one is looked at since it may be
+	 * seen alone. */
 	if ((m->i == 0 || m->d->unified) && cgroup_claim_check_above(m->d, e) < 0)
 		return -1;
-	if (frozen_check(m, e) < 0 || hierarchy_settle(m, existed, h, e) < 0 || inner_settle(m, e) < 0)
+	if (frozen_check(m, e) < 0 || hierarchy_settle(m, existed, h, e) < 0 ||
+	    inner_settle(m, e) < 0)
 		return -1;
 	return join_open(m, h, e);
 }
 
-static int making_init(struct making *m, const struct cgroup_plan *p, struct cgroup_dirs *dirs, size_t i,
-		       struct error *e)
+static int making_init(struct making *m, const struct cgroup_plan *p, struct cgroup_dirs *dirs,
+		       size_t i, struct error *e)
 {
 	m->p = p;
 	m->i = i;
@@ -461,8 +469,8 @@ static int making_init(struct making *m, const struct cgroup_plan *p, struct cgr
 	return 0;
 }
 
-int cgroup_make(const struct cgroup_plan *p, struct cgroup_dirs *dirs, struct cgroup_handle *ret_handle,
-		struct error *e)
+int cgroup_make(const struct cgroup_plan *p, struct cgroup_dirs *dirs,
+		struct cgroup_handle *ret_handle, struct error *e)
 {
 	size_t made_len[CGROUP_MAX] = {0};
 	struct cgroup_handle h = CGROUP_HANDLE_NONE;
@@ -515,7 +523,8 @@ static char *missing_top(const struct cgroup_dir *d, struct arena *a)
 	}
 }
 
-struct cgroup_dirs cgroup_dirs_settle(const struct cgroup_plan *p, const char *record, struct arena *a)
+struct cgroup_dirs cgroup_dirs_settle(const struct cgroup_plan *p, const char *record,
+				      struct arena *a)
 {
 	struct cgroup_dirs dirs = {.n = p->dirs.n,
 				   .v = arena_array(a, p->dirs.n + 1, struct cgroup_dir)};

@@ -87,9 +87,10 @@ static void parents_remove(const struct cgroup_dir *d, char *full)
 	}
 }
 
-/* Only what is the container's. What nobody has claimed may be what a create made that was cut short, or an
- * engine's: it goes if it is empty. */
-static int dir_remove(const struct cgroup_dir *d, char *full, struct cgroup_waiting *wait, struct error *e)
+/* Only what is the container's. What nobody has claimed may be what a create made that was cut
+ * short, or an engine's: it goes if it is empty. */
+static int dir_remove(const struct cgroup_dir *d, char *full, struct cgroup_waiting *wait,
+		      struct error *e)
 {
 	int whose = cgroup_claim_whose(d, -1, full);
 

@@ -90,8 +90,8 @@ static bool is_gone(int sys)
 	return sys == ENOENT || sys == ENODEV;
 }
 
-/* A directory on the way down, whose children are being gone through. On the heap and not on the stack,
- * for whoever is in the container decides how many there are. */
+/* A directory on the way down, whose children are being gone through. On the heap and not on the
+ * stack, for whoever is in the container decides how many there are. */
 struct level {
 	struct level *up;
 	char *names;

@@ -18,7 +18,8 @@ bool cgroup_full_path(const char *mount, const char *path, char full[CGROUP_PATH
 /* The directory of d. -1 with errno; ENOENT when there is none, or it is another container's. */
 int cgroup_dir_open(const struct cgroup_dir *d);
 
-/* cgroup/claim.c. Whose the directory at d's path is, which is dfd, or, if that is -1, at full. -1 with errno. */
+/* cgroup/claim.c. Whose the directory at d's path is, which is dfd, or, if that is -1, at full. -1
+ * with errno. */
 enum cgroup_whose {
 	CGROUP_OURS,
 	CGROUP_NOBODYS, /* nothing says that it is ours; it holds no process that is */
@@ -26,8 +27,8 @@ enum cgroup_whose {
 };
 int cgroup_claim_whose(const struct cgroup_dir *d, int dfd, const char *full);
 
-/* Makes dfd, at full, the cgroup of d's container and sets d->inode. It must be nobody's and, if it was there
- * before, empty. 1: it was there, and had to be removed to be made anew. */
+/* Makes dfd, at full, the cgroup of d's container and sets d->inode. It must be nobody's and, if it
+ * was there before, empty. 1: it was there, and had to be removed to be made anew. */
 int cgroup_claim(int dfd, const char *full, bool existed, struct cgroup_dir *d, struct error *e);
 
 /* Refuses d if it is in another container's cgroup; after it was claimed. */
@@ -35,24 +36,27 @@ int cgroup_claim_check_above(const struct cgroup_dir *d, struct error *e);
 
 void cgroup_disclaim(int dfd);
 
-/* cgroup/inner.c. What is in the container's cgroup dfd and is the container's: a descriptor, or -1 with errno. */
+/* cgroup/inner.c. What is in the container's cgroup dfd and is the container's: a descriptor, or -1
+ * with errno. */
 int cgroup_inner_make(int dfd);
 int cgroup_inner_open(int dfd);
 
 /* Writes the limits of the plan for hierarchy i to the inner cgroup dfd, as far as that works. */
 void cgroup_inner_repeat(const struct cgroup_plan *p, size_t i, int dfd);
 
-/* A claim that is no other container's. record: the absolute path of where its record is, ROOT/ID. */
+/* A claim that is no other container's. record: the absolute path of where its
+ * record is, ROOT/ID. */
 char *cgroup_claim_new(const char *record, struct arena *a);
 
-/* cgroup/remove.c: removes all that is below the cgroup full and holds no process. -1 with errno. */
+/* cgroup/remove.c: removes all that is below the cgroup full and holds no process.
+ * -1 with errno. */
 int cgroup_empty(const char *full);
 
 /*
  * Calls visit for every cgroup below dfd and then for dfd itself, children first. parent_dfd and
  * name are where the visited one hangs (-1 and NULL for the top). visit returns 0 to go on, -1 with
- * errno to end the walk. A cgroup that vanishes on the way is no error. One that is closed to us (EACCES) is
- * passed over, and the walk, once it has been everywhere else, ends with that error.
+ * errno to end the walk. A cgroup that vanishes on the way is no error. One that is closed to us
+ * (EACCES) is passed over, and the walk, once it has been everywhere else, ends with that error.
  * Trust: the container may have made, named and nested what is below dfd.
  */
 typedef int cgroup_visit(int dfd, void *arg);

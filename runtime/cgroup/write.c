@@ -27,8 +27,8 @@ void cgroup_log(const char *what, int dfd, const char *file, int result)
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", dfd);
 	len = readlink(link, dir, sizeof(dir) - 1);
 	dir[len < 0 ? 0 : len] = '\0';
-	log_debug("cgroup: %s %s%s%s%s%s", what, dir, file ? "/" : "", file ? file : "", result < 0 ? ": " : "",
-		  result < 0 ? err_text(saved) : "");
+	log_debug("cgroup: %s %s%s%s%s%s", what, dir, file ? "/" : "", file ? file : "",
+		  result < 0 ? ": " : "", result < 0 ? err_text(saved) : "");
 	errno = saved;
 }
 
@@ -125,8 +125,10 @@ static int write_failed(const struct target *t, const struct cgroup_write *w, ch
 	return err_sys(e, "%s: write %s to %s", w->field, w->value, w->file);
 }
 
-/* In order; what may have to wait for others is left in waits, and done when its turn comes again. */
-static int write_round(const struct cgroup_plan *p, size_t i, int dfd, struct writing *g, struct error *e)
+/* In order; what may have to wait for others is left in waits, and done when its
+ * turn comes again. */
+static int write_round(const struct cgroup_plan *p, size_t i, int dfd, struct writing *g,
+		       struct error *e)
 {
 	struct target t = {.fd = -1};
 	int rc = 0;

@@ -120,7 +120,8 @@ struct cli_command {
 	{name, letter, kind, offsetof(struct cli, field), argument, help}
 
 /* Reads options of one table from argv[*at] on and collects other words in c->args. After `words`
- * such words everything is one: 0 stops at the first and leaves it, SIZE_MAX takes options anywhere. */
+ * such words everything is one: 0 stops at the first and leaves it, SIZE_MAX takes options
+ * anywhere. */
 int cli_read_options(struct cli *c, char **argv, size_t *at, const struct cli_option *options,
 		     size_t n, size_t words, struct error *e);
 

@@ -78,12 +78,14 @@ static int plan_run(struct cli *c, struct error *e)
 	return cli_print(&b, e);
 }
 
+/* clang-format off */
 static const struct cli_option plan_options[] = {
 	BUNDLE,
 	CLI_OPTION(config, "config", 'f', CLI_TEXT, "FILE", "another file than config.json of the bundle"),
 	CLI_OPTION(no_pivot, "no-pivot", 0, CLI_FLAG, NULL, "as for create"),
 	CLI_OPTION(json, "json", 0, CLI_FLAG, NULL, "an array of objects instead of lines"),
 };
+/* clang-format on */
 const struct cli_command cli_plan = {
 	"plan", "[ID]", "print what create would do, and do nothing", plan_options,
 	ARRAY_SIZE(plan_options), 0, 1, false, plan_run, .answers = true};
@@ -125,9 +127,11 @@ static int kill_run(struct cli *c, struct error *e)
 	return life_kill(c->root, c->args[0], sig, c->all, c->arena, e);
 }
 
+/* clang-format off */
 static const struct cli_option kill_options[] = {
 	CLI_OPTION(all, "all", 'a', CLI_FLAG, NULL, "all processes of the container, not only init"),
 };
+/* clang-format on */
 const struct cli_command cli_kill = {
 	"kill", "ID [SIGNAL]", "send a signal (default: TERM)", kill_options,
 	ARRAY_SIZE(kill_options), 1, 2, false, kill_run};
@@ -137,9 +141,11 @@ static int delete_run(struct cli *c, struct error *e)
 	return life_delete(c->root, c->args[0], c->force, c->arena, e);
 }
 
+/* clang-format off */
 static const struct cli_option delete_options[] = {
 	CLI_OPTION(force, "force", 'f', CLI_FLAG, NULL, "also a running one, and no error if there is none"),
 };
+/* clang-format on */
 const struct cli_command cli_delete = {
 	"delete", "ID", "remove a container and all that it holds", delete_options,
 	ARRAY_SIZE(delete_options), 1, 1, false, delete_run};

@@ -32,12 +32,22 @@ static int spec_run(struct cli *c, struct error *e)
 	return 0;
 }
 
+/* clang-format off */
 static const struct cli_option spec_options[] = {
 	CLI_OPTION(bundle, "bundle", 'b', CLI_TEXT, "DIR", "where to write config.json (default: .)"),
 	CLI_OPTION(rootless_spec, "rootless", 0, CLI_FLAG, NULL, "for an ordinary user"),
 };
-const struct cli_command cli_spec = {"spec", "", "write an example config.json", spec_options,
-				     ARRAY_SIZE(spec_options), 0, 0, false, spec_run, .stateless = true};
+/* clang-format on */
+const struct cli_command cli_spec = {"spec",
+				     "",
+				     "write an example config.json",
+				     spec_options,
+				     ARRAY_SIZE(spec_options),
+				     0,
+				     0,
+				     false,
+				     spec_run,
+				     .stateless = true};
 
 static int features_run(struct cli *c, struct error *e)
 {

@@ -32,9 +32,14 @@ static int exec_run(struct cli *c, struct error *e)
 	if (o.process_file && o.args.n)
 		return err_set(e, ERR_USAGE, "exec: --process and a program on the command line");
 	if (o.process_file && (o.user || o.cwd || o.env.n || o.caps.n || o.gids.n))
-		return err_set(e, ERR_USAGE,
-			       "exec: --process and %s: the document says it, the option would have no effect",
-			       o.user ? "--user" : o.cwd ? "--cwd" : o.env.n ? "--env" : o.caps.n ? "--cap" : "--additional-gids");
+		return err_set(
+			e, ERR_USAGE,
+			"exec: --process and %s: the document says it, the option would have no effect",
+			o.user	 ? "--user" :
+			o.cwd	 ? "--cwd" :
+			o.env.n	 ? "--env" :
+			o.caps.n ? "--cap" :
+				   "--additional-gids");
 	return life_exec(&o, c->arena, &c->status, e);
 }
 

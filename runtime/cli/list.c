@@ -1,4 +1,5 @@
-/* The commands that show containers: state and list. What a table needs of a record is copied; the rest is let go. */
+/* The commands that show containers: state and list. What a table needs of a record is copied; the
+ * rest is let go. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -131,7 +132,8 @@ static int list_run(struct cli *c, struct error *e)
 	int result;
 
 	if (c->format && !json && !str_eq(c->format, "table"))
-		return err_set(e, ERR_USAGE, "--format: \"%s\" is neither table nor json", c->format);
+		return err_set(e, ERR_USAGE, "--format: \"%s\" is neither table nor json",
+			       c->format);
 	result = c->quiet ? list_print_ids(c, e) : list_print(c, json, e);
 	if ((fflush(stdout) < 0 || ferror(stdout)) && result == 0)
 		return err_sys(e, "write to standard output");
@@ -142,5 +144,6 @@ static const struct cli_option list_options[] = {
 	CLI_OPTION(format, "format", 'f', CLI_TEXT, "table|json", "how to print (default: table)"),
 	CLI_OPTION(quiet, "quiet", 'q', CLI_FLAG, NULL, "ids only"),
 };
-const struct cli_command cli_list = {"list", "", "list the containers", list_options,
-				     ARRAY_SIZE(list_options), 0, 0, false, list_run, .answers = true};
+const struct cli_command cli_list =
+	{"list", "",	   "list the containers", list_options, ARRAY_SIZE(list_options), 0, 0,
+	 false,	 list_run, .answers = true};

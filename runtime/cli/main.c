@@ -131,7 +131,9 @@ static int main_check_rootless(const char *word, struct error *e)
 	for (i = 0; word && i < ARRAY_SIZE(words); i++)
 		if (str_eq(word, words[i].word) && words[i].right)
 			return 0;
-	return word ? err_set(e, ERR_USAGE, "--rootless=%s: the caller's uid is %u", word, geteuid()) : 0;
+	return word ? err_set(e, ERR_USAGE, "--rootless=%s: the caller's uid is %u", word,
+			      geteuid()) :
+		      0;
 }
 
 static int main_check_globals(const struct cli *c, struct error *e)
@@ -141,10 +143,11 @@ static int main_check_globals(const struct cli *c, struct error *e)
 			       c->log_format);
 	if (c->systemd_cgroup || (c->cgroup_manager && !str_eq(c->cgroup_manager, "cgroupfs") &&
 				  !str_eq(c->cgroup_manager, "disabled")))
-		return err_set(e, ERR_USAGE,
-			       "only the cgroupfs driver is supported: drop %s and let the engine use "
-			       "cgroupfs too",
-			       c->systemd_cgroup ? "--systemd-cgroup" : "--cgroup-manager");
+		return err_set(
+			e, ERR_USAGE,
+			"only the cgroupfs driver is supported: drop %s and let the engine use "
+			"cgroupfs too",
+			c->systemd_cgroup ? "--systemd-cgroup" : "--cgroup-manager");
 	return main_check_rootless(c->rootless, e);
 }
 
@@ -153,7 +156,8 @@ static int main_check_globals(const struct cli *c, struct error *e)
 static void main_tidy_caller(void)
 {
 	signal(SIGCHLD, SIG_DFL);
-	/* Whoever reads our log or our words may leave before we are done; programs start with the default. */
+	/* Whoever reads our log or our words may leave before we are done; programs start with the
+	 * default. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a log that may not grow any more is a failed write */
 	umask(022);
@@ -212,7 +216,8 @@ static int main_open_log(const struct cli *c, bool answers, struct error *e)
 	return log_open(&o, e);
 }
 
-/* A shell names what `<(…)` prints by a descriptor: it must outlive our own start from a protected copy. */
+/* A shell names what `<(…)` prints by a descriptor: it must outlive our own start from a protected
+ * copy. */
 static void main_keep_named(const char *file, bool keep)
 {
 	const char *name = file ? str_after(file, "/dev/fd/") : NULL;
@@ -241,7 +246,8 @@ static int main_protect(const struct cli *c, struct error *e)
 /* Engines read the reason there: also of a command line that was understood only so far. */
 static void main_log_failure(const struct cli *c, bool log_is_open, const struct error *why)
 {
-	const struct log_options o = {.file = c->log, .json = c->log_format && str_eq(c->log_format, "json")};
+	const struct log_options o = {.file = c->log,
+				      .json = c->log_format && str_eq(c->log_format, "json")};
 	struct error also;
 
 	if (!log_is_open && c->log && log_open(&o, &also) < 0 && !str_eq(also.text, why->text))

@@ -156,9 +156,11 @@ static int update_read(const char *path, struct arena *a, struct oci_resources *
 	text = fd_read_all(fd, RESOURCES_MAX, a, &len);
 	if (!text)
 		return err_sys(e, "--resources: read %s", what);
-	if (json_read("--resources", text, len, &oci_resources_table, &json_default_limits, r, a, e) < 0)
+	if (json_read("--resources", text, len, &oci_resources_table, &json_default_limits, r, a,
+		      e) < 0)
 		return -1;
-	/* Since 1.3 of the specification a limit, but in documents engines send it for "not given". */
+	/* Since 1.3 of the specification a limit, but in documents engines send it
+	 * for "not given". */
 	if (r->pids_limit.set && r->pids_limit.v == 0)
 		r->pids_limit.set = false;
 	return 0;
@@ -259,7 +261,10 @@ static int events_run(struct cli *c, struct error *e)
 		return life_events(&o, c->arena, e);
 	if (life_stats(c->root, c->args[0], c->arena, stats, e) < 0)
 		return -1;
-	return events_print(&out, &(struct life_event){.kind = LIFE_EVENT_STATS, .stats = stats}) < 0 ? -1 : 0;
+	return events_print(&out, &(struct life_event){.kind = LIFE_EVENT_STATS, .stats = stats}) <
+			       0 ?
+		       -1 :
+		       0;
 }
 
 static const struct cli_option events_options[] = {

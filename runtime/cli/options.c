@@ -60,7 +60,8 @@ static int option_set(struct cli *c, const struct cli_option *o, char *value, st
 	if (!value)
 		return err_set(e, ERR_USAGE, "flag needs an argument: --%s", o->name);
 	if (o->kind == CLI_TEXT) {
-		/* An empty one is what scripts pass for none. Not of a user, though: none may well be root. */
+		/* An empty one is what scripts pass for none. Not of a user, though: none may well
+		 * be root. */
 		*(char **)field = *value || str_eq(o->name, "user") ? value : NULL;
 		return 0;
 	}

@@ -7,7 +7,8 @@
 #include "base/buf.h"
 #include "cli/cli.h"
 
-/* json: an array of pids; otherwise the table of the host's ps, run with the arguments after the id. */
+/* json: an array of pids; otherwise the table of the host's ps, run with the arguments after the
+ * id. */
 int ps_print(const struct cli *c, bool json, struct buf *b, struct error *e);
 
 /* Of what ps has printed the title and the lines of these pids (sorted). text is cut up.

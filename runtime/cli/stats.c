@@ -321,8 +321,8 @@ static void stats_rdt(struct buf *b, const struct rdt_stats *r)
 	end(b);
 }
 
-void stats_write(const char *id, const struct cgroup_stats *s, const struct rdt_stats *rdt, char *net_dev,
-		 struct buf *b)
+void stats_write(const char *id, const struct cgroup_stats *s, const struct rdt_stats *rdt,
+		 char *net_dev, struct buf *b)
 {
 	buf_str(b, "{\"type\":\"stats\"");
 	key(b, "id");

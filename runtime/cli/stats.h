@@ -6,8 +6,8 @@
 #include "cgroup/stats.h"
 
 /* net_dev: the text of /proc/PID/net/dev, which is cut up; NULL: none. Ends with a newline. */
-void stats_write(const char *id, const struct cgroup_stats *s, const struct rdt_stats *rdt, char *net_dev,
-		 struct buf *b);
+void stats_write(const char *id, const struct cgroup_stats *s, const struct rdt_stats *rdt,
+		 char *net_dev, struct buf *b);
 
 void stats_write_oom(const char *id, struct buf *b);
 

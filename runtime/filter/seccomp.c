@@ -100,8 +100,8 @@ static int build_add_arch(struct build *b, size_t i, struct error *e)
 	const struct syscall_arch *arch = name ? syscall_arch_find(name) : NULL;
 
 	if (!arch)
-		return err_set(e, ERR_CONFIG, "linux.seccomp.architectures[%zu]: unknown value \"%s\"",
-			       i, given);
+		return err_set(e, ERR_CONFIG,
+			       "linux.seccomp.architectures[%zu]: unknown value \"%s\"", i, given);
 	if (arch_can_run(arch))
 		build_add_table(b, arch);
 	else
@@ -141,8 +141,8 @@ static int rule_check_args(size_t i, const struct oci_seccomp_rule *r, bool *ret
 	for (k = 0; k < r->args.n; k++) {
 		if (r->args.v[k].index >= ARGS_MAX)
 			return err_set(e, ERR_CONFIG,
-				       "linux.seccomp.syscalls[%zu].args[%zu].index: %u is above 5", i,
-				       k, r->args.v[k].index);
+				       "linux.seccomp.syscalls[%zu].args[%zu].index: %u is above 5",
+				       i, k, r->args.v[k].index);
 		apart |= (seen & 1U << r->args.v[k].index) != 0;
 		seen |= 1U << r->args.v[k].index;
 	}
@@ -158,7 +158,8 @@ static int build_size_tables(struct build *b, struct error *e)
 	for (i = 0; i < b->c->syscalls.n; i++)
 		names += b->c->syscalls.v[i].names.n;
 	if (names > NAMES_MAX)
-		return err_set(e, ERR_CONFIG, "linux.seccomp.syscalls: more than %d names", NAMES_MAX);
+		return err_set(e, ERR_CONFIG, "linux.seccomp.syscalls: more than %d names",
+			       NAMES_MAX);
 	if (names > ENTRIES_MAX)
 		names = ENTRIES_MAX;
 	for (i = 0; names && i < b->table_count; i++) {
@@ -168,10 +169,10 @@ static int build_size_tables(struct build *b, struct error *e)
 	return 0;
 }
 
-/* row: what the call is, or NULL. A rule with args that does as the default does may still be the stricter
- * of two. */
-static int table_add(struct build *b, struct seccomp_table *t, const struct syscall_row *row, int nr,
-		     const struct rule *r, const struct oci_seccomp_arg *args, size_t n,
+/* row: what the call is, or NULL. A rule with args that does as the default does may still be the
+ * stricter of two. */
+static int table_add(struct build *b, struct seccomp_table *t, const struct syscall_row *row,
+		     int nr, const struct rule *r, const struct oci_seccomp_arg *args, size_t n,
 		     struct error *e)
 {
 	struct seccomp_entry *entry;
@@ -182,7 +183,8 @@ static int table_add(struct build *b, struct seccomp_table *t, const struct sysc
 	if (r->action == b->default_action && !n)
 		return 0;
 	if (t->n >= ENTRIES_MAX)
-		return err_set(e, ERR_CONFIG, "linux.seccomp.syscalls[%zu]: too many rules", r->index);
+		return err_set(e, ERR_CONFIG, "linux.seccomp.syscalls[%zu]: too many rules",
+			       r->index);
 	t->entries = arena_grow(b->arena, t->entries, &t->cap, t->n + 1, sizeof(*t->entries));
 	entry = &t->entries[t->n++];
 	*entry = (struct seccomp_entry){
@@ -211,8 +213,8 @@ static int table_add_direct(struct build *b, struct seccomp_table *t, const stru
 	return 0;
 }
 
-/* The way through socketcall or ipc, where no filter sees the call's own arguments: a rule that opens the
- * call for some of them does not open this way. */
+/* The way through socketcall or ipc, where no filter sees the call's own arguments: a rule that
+ * opens the call for some of them does not open this way. */
 static int table_add_via(struct build *b, struct seccomp_table *t, const struct syscall_row *row,
 			 const struct rule *r, struct error *e)
 {
@@ -247,8 +249,8 @@ static int rule_add_row(struct build *b, const struct rule *r, const struct sysc
 }
 
 /* A library that is newer than our table may know more. */
-static int rule_add_foreign(struct build *b, const struct rule *r, const char *name, bool *ret_known,
-			    struct error *e)
+static int rule_add_foreign(struct build *b, const struct rule *r, const char *name,
+			    bool *ret_known, struct error *e)
 {
 	struct seccomp_table *t;
 	int nr;
@@ -316,10 +318,11 @@ static int build_check_notify(const struct oci_seccomp *c, bool *ret_notify, str
 		*ret_notify = true;
 		for (k = 0; k < r->names.n; k++)
 			if (str_eq(r->names.v[k], "write"))
-				return err_set(e, ERR_CONFIG,
-					       "linux.seccomp.syscalls[%zu]: SCMP_ACT_NOTIFY can't be "
-					       "used for write",
-					       i);
+				return err_set(
+					e, ERR_CONFIG,
+					"linux.seccomp.syscalls[%zu]: SCMP_ACT_NOTIFY can't be "
+					"used for write",
+					i);
 	}
 	if (*ret_notify && !c->listener_path)
 		return err_set(e, ERR_CONFIG,
@@ -412,10 +415,11 @@ static int build_compile(struct build *b, struct seccomp_program *p, struct erro
 	p->filter = arena_array(b->arena, BPF_MAXINSNS, struct sock_filter);
 	len = seccomp_compile(&code, b->arena, p->filter, BPF_MAXINSNS);
 	if (!len)
-		return err_set(e, ERR_CONFIG,
-			       "linux.seccomp: the filter is longer than the %d instructions that the "
-			       "kernel takes",
-			       BPF_MAXINSNS);
+		return err_set(
+			e, ERR_CONFIG,
+			"linux.seccomp: the filter is longer than the %d instructions that the "
+			"kernel takes",
+			BPF_MAXINSNS);
 	p->len = (unsigned short)len;
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * From linux.seccomp to a BPF program. Pure: it is a part of the plan, made by the parent before clone, so that
- * errors come early; init loads it (security/seccomp_install.h).
+ * From linux.seccomp to a BPF program. Pure: it is a part of the plan, made by the parent before
+ * clone, so that errors come early; init loads it (security/seccomp_install.h).
  *
  * What a profile means here:
  *  - The native architecture is always covered; `architectures` adds to it. A system call of any
@@ -15,8 +15,8 @@
  *    bits that the kernel drops gets past their rules.
  *    The mask of SCMP_CMP_MASKED_EQ covers argument and value, as with libseccomp.
  *  - i386 and some others also reach sockets and System V IPC through socketcall and ipc, where a
- *    filter can't see the arguments: there a rule that closes a call holds without its args, and one that
- *    opens it for some does not hold.
+ *    filter can't see the arguments: there a rule that closes a call holds without its args, and
+ * one that opens it for some does not hold.
  *  - A rule without args whose action is the default action says nothing and is skipped.
  *  - Names that are unknown are skipped, and noted where the rule would have been a restriction; on
  *    architectures that lack a call, it is skipped.

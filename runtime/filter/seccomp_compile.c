@@ -205,7 +205,8 @@ static void span_add(struct emitter *m, struct span s)
 
 bool seccomp_is_stricter(uint32_t action, uint32_t than)
 {
-	return (int32_t)(action & SECCOMP_RET_ACTION_FULL) < (int32_t)(than & SECCOMP_RET_ACTION_FULL);
+	return (int32_t)(action & SECCOMP_RET_ACTION_FULL) <
+	       (int32_t)(than & SECCOMP_RET_ACTION_FULL);
 }
 
 static int entry_compare(const void *a, const void *b)
@@ -221,8 +222,8 @@ static int entry_compare(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Of n entries of one call, sorted, keeps those that count, and returns how many. *rest: what the call
- * gets if none holds, which a rule without args may change. */
+/* Of n entries of one call, sorted, keeps those that count, and returns how many. *rest: what the
+ * call gets if none holds, which a rule without args may change. */
 static size_t entries_settle(struct seccomp_entry *v, size_t n, uint32_t *rest)
 {
 	const struct seccomp_entry *bare = NULL;
@@ -260,7 +261,8 @@ static void span_add_table(struct emitter *m, const struct seccomp_table *t, uin
 		span_add(m, (struct span){.first = s.first + 1, .action = rest.action});
 	}
 	if (m->code->enosys && t->last)
-		span_add(m, (struct span){.first = t->last + 1, .action = SECCOMP_RET_ERRNO | ENOSYS});
+		span_add(m,
+			 (struct span){.first = t->last + 1, .action = SECCOMP_RET_ERRNO | ENOSYS});
 }
 
 static void emit_leaf(struct emitter *m, const struct span *s)

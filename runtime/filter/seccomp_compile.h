@@ -25,7 +25,7 @@ struct seccomp_entry {
 	size_t arg_count;
 	const struct oci_seccomp_arg *args;
 	uint8_t bits[6]; /* of each argument of the call: 64, 32 or 16; unset without args */
-	bool vague;	 /* stands for a rule whose args can't be seen at this call: socketcall, ipc */
+	bool vague; /* stands for a rule whose args can't be seen at this call: socketcall, ipc */
 };
 
 struct seccomp_table {
@@ -48,9 +48,10 @@ struct seccomp_code {
 bool seccomp_is_stricter(uint32_t action, uint32_t than);
 
 /*
- * Of the alternatives for one call that hold, the strictest decides, and of equally strict ones the first.
- * Without args there is one at most, the first in the profile: with it in place, others count where they
- * are stricter, and vague ones not at all, for the profile has spoken of the call itself.
+ * Of the alternatives for one call that hold, the strictest decides, and of equally strict ones the
+ * first. Without args there is one at most, the first in the profile: with it in place, others
+ * count where they are stricter, and vague ones not at all, for the profile has spoken of the call
+ * itself.
  *
  * Writes at most max instructions to out. Returns how many, or 0 when there is no room.
  */

@@ -100,8 +100,8 @@ static bool row_has_twin(const struct syscall_row *r, const struct syscall_arch 
 	return twin_suffix && str_eq(twin_suffix, "32") && syscall_number(&r[1], a) >= 0;
 }
 
-/* x32 has calls of its own from here on, which take what a program of 32 bits has. All below are those of
- * x86_64, registers of 64 bits included. */
+/* x32 has calls of its own from here on, which take what a program of 32 bits has. All below are
+ * those of x86_64, registers of 64 bits included. */
 #define X32_OWN 512
 
 unsigned int syscall_register_bits(const struct syscall_arch *a, uint32_t nr)

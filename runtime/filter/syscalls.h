@@ -80,7 +80,8 @@ const struct syscall_arch *syscall_arch_native(void);
 /* The call's number there, or -1. */
 int syscall_number(const struct syscall_row *r, const struct syscall_arch *a);
 
-/* Of a register that the kernel takes as a whole: a pointer or a long of the call with this number. */
+/* Of a register that the kernel takes as a whole: a pointer or a long of the call
+ * with this number. */
 unsigned int syscall_register_bits(const struct syscall_arch *a, uint32_t nr);
 
 /* How many of an argument's low bits the kernel looks at. */

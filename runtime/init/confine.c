@@ -1,6 +1,6 @@
 /*
- * Who the payload becomes, and the last steps before it runs: what init and further processes (exec)
- * have in common. The order of both is in the tables of init.c and join.c.
+ * Who the payload becomes, and the last steps before it runs: what init and further processes
+ * (exec) have in common. The order of both is in the tables of init.c and join.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +36,8 @@ int init_become_root(struct init *in, struct error *e)
 {
 	if (!in->plan->owns_userns && !plan_join(in->plan, OCI_NS_USER))
 		return 0;
-	/* Where setgroups is denied (an ordinary user's single mapping) the caller's groups stay. */
+	/* Where setgroups is denied (an ordinary user's single mapping) the
+	 * caller's groups stay. */
 	if (setgroups(0, NULL) < 0 && errno != EPERM)
 		return err_sys(e, "drop groups");
 	if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
@@ -114,13 +115,14 @@ static int init_try_cwd(struct init *in, bool last, struct error *e)
 		return err_sys(e, "process.cwd: chdir to \"%s\"", cwd);
 	}
 	if (!getcwd(now, sizeof(now)) || now[0] != '/')
-		return err_set(e, ERR_CONFIG, "process.cwd: \"%s\" is outside the container's root", cwd);
+		return err_set(e, ERR_CONFIG, "process.cwd: \"%s\" is outside the container's root",
+			       cwd);
 	in->cwd_is_set = true;
 	return 0;
 }
 
-/* An ordinary user's single mapping comes with setgroups denied; the caller's groups stay then. Asked
- * of the kernel, for no /proc that this process sees can be believed. */
+/* An ordinary user's single mapping comes with setgroups denied; the caller's groups stay then.
+ * Asked of the kernel, for no /proc that this process sees can be believed. */
 static bool init_can_set_groups(const struct init *in)
 {
 	return in->plan->by_machine_root || setgroups(0, NULL) == 0 || errno != EPERM;
@@ -143,8 +145,9 @@ int init_take_identity(struct init *in, struct error *e)
 	    identity_set_groups(&program->gids, init_can_set_groups(in), e) < 0 ||
 	    identity_set_ids(program->uid, program->gid, e) < 0)
 		return -1;
-	if ((init_filter_needs_admin(in) ? caps_set_for_setup(&p->caps, CAPS_BIT(CAP_SYS_ADMIN), e) :
-				  caps_apply_final(&p->caps, e)) < 0)
+	if ((init_filter_needs_admin(in) ?
+		     caps_set_for_setup(&p->caps, CAPS_BIT(CAP_SYS_ADMIN), e) :
+		     caps_apply_final(&p->caps, e)) < 0)
 		return -1;
 	if (!in->cwd_is_set && init_try_cwd(in, true, e) < 0)
 		return -1;
@@ -157,8 +160,8 @@ int init_take_identity(struct init *in, struct error *e)
 	return 0;
 }
 
-/* As the payload's own user, and while `create` or `exec` can still say that it isn't there: engines
- * clean up after a failed create, but not after a failed start. */
+/* As the payload's own user, and while `create` or `exec` can still say that it isn't there:
+ * engines clean up after a failed create, but not after a failed start. */
 int init_find_program(struct init *in, struct error *e)
 {
 	const struct program_plan *program = &in->plan->program;
@@ -209,9 +212,11 @@ int init_clear_inheritance(struct init *in, int one_fd, int other_fd, struct err
 
 int init_check_filter(const struct init *in, struct error *e)
 {
-	if (in->plan->filter.filter && bpf_forbids_always(in->plan->filter.filter, in->plan->filter.len, SYS_execve))
-		return err_set(e, ERR_CONFIG,
-			       "linux.seccomp: the filter forbids execve, which starts the program: allow it");
+	if (in->plan->filter.filter &&
+	    bpf_forbids_always(in->plan->filter.filter, in->plan->filter.len, SYS_execve))
+		return err_set(
+			e, ERR_CONFIG,
+			"linux.seccomp: the filter forbids execve, which starts the program: allow it");
 	return 0;
 }
 
@@ -271,15 +276,17 @@ const char *init_filter_obstacle(const struct init *in)
 
 		if (!now[c->when])
 			continue;
-		if (args[0] || args[1] ? !bpf_allows(in->plan->filter.filter, in->plan->filter.len, c->number, args) :
-					 !bpf_allows_always(in->plan->filter.filter, in->plan->filter.len, c->number))
+		if (args[0] || args[1] ? !bpf_allows(in->plan->filter.filter, in->plan->filter.len,
+						     c->number, args) :
+					 !bpf_allows_always(in->plan->filter.filter,
+							    in->plan->filter.len, c->number))
 			return c->name;
 	}
 	return NULL;
 }
 
-/* Who is in somebody else's pid namespace may be traced there with the host's rights; and an ordinary
- * user's parent takes a listener only from a process that others may trace, too. */
+/* Who is in somebody else's pid namespace may be traced there with the host's rights; and an
+ * ordinary user's parent takes a listener only from a process that others may trace, too. */
 static bool init_must_have_filter(const struct init *in)
 {
 	return in->born_later &&
@@ -314,11 +321,12 @@ int init_load_filter_early(struct init *in, struct error *e)
 
 int init_refuse_late_filter(const char *call, struct error *e)
 {
-	return err_set(e, ERR_CONFIG,
-		       "linux.seccomp: the filter does not simply allow %s, so it can only be loaded when the "
-		       "process is in sight of others, and one of them with CAP_SYS_PTRACE could take it over "
-		       "before: allow %s, or give the container a user and a pid namespace of its own",
-		       call, call);
+	return err_set(
+		e, ERR_CONFIG,
+		"linux.seccomp: the filter does not simply allow %s, so it can only be loaded when the "
+		"process is in sight of others, and one of them with CAP_SYS_PTRACE could take it over "
+		"before: allow %s, or give the container a user and a pid namespace of its own",
+		call, call);
 }
 
 /* The end: after the filter nothing but execve and, if that fails, the report. */
@@ -329,21 +337,23 @@ static int init_execute(struct init *in, int report_fd, struct error *e)
 	int listener_fd = -1;
 
 	program_env_add_sockets(&in->env, in->listen_fds, in->arena);
-	if (listens && (!(page = listener_offer(report_fd, e)) || listener_set_deadline(page, report_fd, e) < 0))
+	if (listens && (!(page = listener_offer(report_fd, e)) ||
+			listener_set_deadline(page, report_fd, e) < 0))
 		return -1;
 	if (stage_say(report_fd, STAGE_EXECUTING, e) < 0 ||
 	    identity_set_rlimits(&in->plan->rlimits, e) < 0)
 		return -1;
-	/* An ordinary user's parent takes nothing from a hidden process. This one has the payload's rights
-	 * and nothing open by now, and execve is about to uncover it anyway. Before the filter, which may
-	 * ask about prctl, too. */
+	/* An ordinary user's parent takes nothing from a hidden process. This one has the payload's
+	 * rights and nothing open by now, and execve is about to uncover it anyway. Before the
+	 * filter, which may ask about prctl, too. */
 	if (page && !in->plan->by_machine_root && prctl(PR_SET_DUMPABLE, 1) < 0)
 		return err_sys(e, "prctl");
 	if (!in->filter_is_loaded && seccomp_install(&in->plan->filter, &listener_fd, e) < 0)
 		return -1;
 	if (page)
 		listener_hand_over(page, listener_fd,
-				   bpf_allows_always(in->plan->filter.filter, in->plan->filter.len, SYS_futex));
+				   bpf_allows_always(in->plan->filter.filter, in->plan->filter.len,
+						     SYS_futex));
 	execve(in->program, in->plan->program.args.v, in->env.v);
 	return program_exec_failed(in->program, errno, e);
 }

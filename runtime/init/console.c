@@ -28,7 +28,8 @@ static int console_open_master(int dfd, const char *ptmx, struct error *e)
 	int unlock = 0;
 
 	if (fd < 0)
-		return err_sys(e, "process.terminal: open /dev/pts/ptmx (is there a devpts mount?)");
+		return err_sys(e,
+			       "process.terminal: open /dev/pts/ptmx (is there a devpts mount?)");
 	if (fstatfs(fd, &fs) < 0 || fs.f_type != DEVPTS_SUPER_MAGIC)
 		return err_set(e, ERR_CONFIG, "process.terminal: /dev/pts is not a devpts");
 	/* It was only not to be held up by what the container has put there. */
@@ -50,8 +51,8 @@ static int console_clear_onlcr(int fd)
 	return tcsetattr(fd, TCSANOW, &t);
 }
 
-int console_open(int dfd, const char *ptmx, const struct oci_console_size *size, bool relayed, int sock,
-		 struct console *ret, struct error *e)
+int console_open(int dfd, const char *ptmx, const struct oci_console_size *size, bool relayed,
+		 int sock, struct console *ret, struct error *e)
 {
 	const struct winsize w = {.ws_row = (unsigned short)size->height,
 				  .ws_col = (unsigned short)size->width};

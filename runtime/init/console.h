@@ -1,6 +1,7 @@
 /*
  * The container's terminal (rule R10): a pair made on its own devpts, whose other end is sent to
- * whoever asked for it. Trust: the tree is the container's; what is opened is checked to be a devpts.
+ * whoever asked for it. Trust: the tree is the container's; what is opened is checked to be a
+ * devpts.
  */
 #pragma once
 
@@ -17,10 +18,11 @@ struct console {
 
 #define CONSOLE_PTMX "/dev/pts/ptmx"
 
-/* Opens a pair at ptmx, which is looked up in dfd (CONSOLE_PTMX in a root), sets its size, and sends the
- * master over sock. relayed: to another terminal, which does what is to be done at the end of a line. */
-int console_open(int dfd, const char *ptmx, const struct oci_console_size *size, bool relayed, int sock,
-		 struct console *ret, struct error *e);
+/* Opens a pair at ptmx, which is looked up in dfd (CONSOLE_PTMX in a root), sets its size, and
+ * sends the master over sock. relayed: to another terminal, which does what is to be done at the
+ * end of a line. */
+int console_open(int dfd, const char *ptmx, const struct oci_console_size *size, bool relayed,
+		 int sock, struct console *ret, struct error *e);
 
 /* Binds it to /dev/console. */
 int console_bind(const struct rootfs *r, const struct console *c, struct error *e);

@@ -1,7 +1,7 @@
 /*
- * What waits for `start`, and what exec brings in, may be traced by others, and its memory read. The config is the
- * caller's: hooks with their environment, annotations, paths of the host. Nothing of it stays but what the program is
- * given anyway.
+ * What waits for `start`, and what exec brings in, may be traced by others, and its memory read.
+ * The config is the caller's: hooks with their environment, annotations, paths of the host. Nothing
+ * of it stays but what the program is given anyway.
  */
 #include <string.h>
 
@@ -38,7 +38,8 @@ static const struct plan *forget_plan(const struct plan *p, struct arena *a)
 	kept->rlimits = p->rlimits;
 	kept->rlimits.v = forget_copy(p->rlimits.v, p->rlimits.n, sizeof(*p->rlimits.v), a);
 	kept->filter = p->filter;
-	kept->filter.filter = forget_copy(p->filter.filter, p->filter.len, sizeof(*p->filter.filter), a);
+	kept->filter.filter =
+		forget_copy(p->filter.filter, p->filter.len, sizeof(*p->filter.filter), a);
 	kept->filter.listener_path = kept->filter.listener_metadata = NULL;
 	return kept;
 }

@@ -1,9 +1,10 @@
 /*
- * Whether a file can be executed, asked while `create` can still say so: engines clean up after a create
- * that fails, but some leave a shim and cgroups behind after a failed start.
+ * Whether a file can be executed, asked while `create` can still say so: engines clean up after a
+ * create that fails, but some leave a shim and cgroups behind after a failed start.
  *
- * Nobody but the kernel knows: a handler of binfmt_misc may take any file, and who is inside a container
- * can't list them. So what is surely good is told by a few reads, and anything else is tried.
+ * Nobody but the kernel knows: a handler of binfmt_misc may take any file, and who is inside a
+ * container can't list them. So what is surely good is told by a few reads, and anything else is
+ * tried.
  */
 #include "init/format.h"
 
@@ -23,8 +24,9 @@
 #include "sys/sys.h"
 
 enum {
-	HEAD = 256,	   /* what the kernel looks at, a line of #! included */
-	SCRIPTS = 4,	   /* scripts that are interpreters of scripts: the kernel's limit is a bit above */
+	HEAD = 256, /* what the kernel looks at, a line of #! included */
+	SCRIPTS =
+		4, /* scripts that are interpreters of scripts: the kernel's limit is a bit above */
 	PROGRAM_PARTS = 64 /* entries of the program header that are looked at */
 };
 
@@ -46,8 +48,10 @@ static int format_open(const char *path)
 /* Of this program's own kind, which surely runs here. */
 static bool format_is_native(const ElfW(Ehdr) *head, size_t len)
 {
-	return len >= sizeof(*head) && memcmp(head->e_ident, __ehdr_start.e_ident, EI_VERSION + 1) == 0 &&
-	       head->e_machine == __ehdr_start.e_machine && head->e_phentsize == sizeof(ElfW(Phdr)) &&
+	return len >= sizeof(*head) &&
+	       memcmp(head->e_ident, __ehdr_start.e_ident, EI_VERSION + 1) == 0 &&
+	       head->e_machine == __ehdr_start.e_machine &&
+	       head->e_phentsize == sizeof(ElfW(Phdr)) &&
 	       (head->e_type == ET_EXEC || head->e_type == ET_DYN);
 }
 
@@ -76,7 +80,8 @@ static bool format_has_loader(int fd, const ElfW(Ehdr) *head)
 		if (part.p_type != PT_INTERP)
 			continue;
 		if (part.p_filesz < 2 || part.p_filesz > sizeof(path) || (off_t)part.p_offset < 0 ||
-		    pread(fd, path, part.p_filesz, (off_t)part.p_offset) != (ssize_t)part.p_filesz ||
+		    pread(fd, path, part.p_filesz, (off_t)part.p_offset) !=
+			    (ssize_t)part.p_filesz ||
 		    path[part.p_filesz - 1] != '\0')
 			return false;
 		return format_is_native_file(path);
@@ -122,8 +127,10 @@ bool format_is_plain(const char *path)
 
 /* ---- trying ---- */
 
-/* Stops before execve(), so that the other one can see to it that this process never outlives it. */
-__attribute__((noreturn)) static void format_child(const char *path, char *const *args, char *const *env)
+/* Stops before execve(), so that the other one can see to it that this process
+ * never outlives it. */
+__attribute__((noreturn)) static void format_child(const char *path, char *const *args,
+						   char *const *env)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* execve makes us traceable before it closes what is close-on-exec (rule R3). */

@@ -3,12 +3,13 @@
 
 #include <stdbool.h>
 
-/* It is a program of this machine, or a script for one, and each interpreter is there. False means that
- * only the kernel can tell. Trust: the tree is the container's. */
+/* It is a program of this machine, or a script for one, and each interpreter is there. False means
+ * that only the kernel can tell. Trust: the tree is the container's. */
 bool format_is_plain(const char *path);
 
 /*
- * What execve() says of it, as errno: 0 if it would run, -1 if it could not be tried. Tried by a child
- * that is killed before the first instruction of the program; no handler of binfmt_misc is missed.
+ * What execve() says of it, as errno: 0 if it would run, -1 if it could not be tried. Tried by a
+ * child that is killed before the first instruction of the program; no handler of binfmt_misc is
+ * missed.
  */
 int format_try(const char *path, char *const *args, char *const *env);

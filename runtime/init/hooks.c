@@ -62,8 +62,8 @@ __attribute__((noreturn)) static void hook_child(const struct oci_hook *h,
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	umask(022);
-	if (identity_reset_signals(&e) < 0 || dup2(in_fd, 0) < 0 || dup2(out_fd, 1) < 0 || dup2(out_fd, 2) < 0 ||
-	    fd_cloexec_from(3) < 0 || hook_enter_dir(setting) < 0)
+	if (identity_reset_signals(&e) < 0 || dup2(in_fd, 0) < 0 || dup2(out_fd, 1) < 0 ||
+	    dup2(out_fd, 2) < 0 || fd_cloexec_from(3) < 0 || hook_enter_dir(setting) < 0)
 		_exit(126);
 	if (setting->caps && caps_apply_without(setting->caps, CAPS_BIT(CAP_SYS_PTRACE), &e) < 0) {
 		dprintf(2, "%s", e.text);
@@ -83,7 +83,8 @@ static int hook_spawn(const struct oci_hook *h, const struct hook_setting *setti
 		err_sys(e, "pipe");
 		goto fail;
 	}
-	/* By the older call: a filter may already be there that makes programs believe that clone3() isn't. */
+	/* By the older call: a filter may already be there that makes programs believe that
+	 * clone3() isn't. */
 	run->pid = sys_fork(&run->pidfd);
 	if (run->pid == 0)
 		hook_child(h, setting, in[0], out[1]);
@@ -207,7 +208,8 @@ static int hook_run_one(const struct oci_hook *h, const char *state,
 
 	/* More than thirty years are as good as none, and can be counted in nanoseconds. */
 	if (h->timeout.set)
-		deadline = loop_now() + (h->timeout.v < TIMEOUT_MAX ? h->timeout.v : TIMEOUT_MAX) * LOOP_SECOND;
+		deadline = loop_now() +
+			   (h->timeout.v < TIMEOUT_MAX ? h->timeout.v : TIMEOUT_MAX) * LOOP_SECOND;
 	if (hook_spawn(h, setting, &run, e) < 0)
 		return -1;
 	in_time = hook_attend(&run, deadline);

@@ -11,12 +11,12 @@
 struct hook_setting {
 	/* What a hook without an environment of its own gets; NULL: a PATH. */
 	const struct strings *env;
-	/* The directory it runs in, by name (if that isn't there any more: /) or by descriptor. Neither: that
-	 * of the process. */
+	/* The directory it runs in, by name (if that isn't there any more: /) or by descriptor.
+	 * Neither: that of the process. */
 	const char *dir;
 	const int *dfd;
-	/* For programs of the image, run by a process that has more rights than they may have: these,
-	 * without the one to take that process over. NULL: the rights of the process. */
+	/* For programs of the image, run by a process that has more rights than they may have:
+	 * these, without the one to take that process over. NULL: the rights of the process. */
 	const struct cap_sets *caps;
 };
 

@@ -45,7 +45,8 @@ struct step {
 
 static int init_detach_from_caller(struct init *in, struct error *e)
 {
-	/* The lock on the state lives as long as any copy of its descriptor, and so does a socket. */
+	/* The lock on the state lives as long as any copy of its descriptor, and so
+	 * does a socket. */
 	store_close(in->store);
 	fd_close(&in->parent_fd);
 	self_forget_words();
@@ -127,8 +128,8 @@ static int init_build_root(struct init *in, struct error *e)
 		return -1;
 	sources_close(in->plan, &in->sources);
 	/* Engines count on a working directory that the image lacks being made. */
-	if (program->set && resolve_make(&in->root.mounted, path_clean(in->arena, program->cwd), true, &cwd,
-					 e) < 0)
+	if (program->set &&
+	    resolve_make(&in->root.mounted, path_clean(in->arena, program->cwd), true, &cwd, e) < 0)
 		return err_wrap(e, "process.cwd");
 	return 0;
 }
@@ -142,8 +143,8 @@ static int init_open_console(struct init *in, struct error *e)
 		return 0;
 	/* On the mount rather than by its name, which somebody could have exchanged. */
 	if (console_open(mounted ? in->root.pts_dfd : in->root.dfd, mounted ? "ptmx" : CONSOLE_PTMX,
-			 &program->console_size, in->terminal_is_relayed, in->console_fd, &in->console,
-			 e) < 0)
+			 &program->console_size, in->terminal_is_relayed, in->console_fd,
+			 &in->console, e) < 0)
 		return -1;
 	fd_close(&in->console_fd);
 	return console_bind(&in->root, &in->console, e);
@@ -169,11 +170,12 @@ static int init_run_container_hooks(struct init *in, struct error *e)
 
 	/* Programs of the host, with the host's tree: nobody inside may get hold of them. */
 	if (hooks->n && in->pid_ns.entered)
-		return err_set(e, ERR_CONFIG,
-			       "hooks.createContainer: they would run in sight of those in %s, and a process with "
-			       "CAP_SYS_PTRACE there could take them over: join a pid namespace that belongs to "
-			       "the container's user namespace, or do it in createRuntime",
-			       plan_join(in->plan, OCI_NS_PID)->path);
+		return err_set(
+			e, ERR_CONFIG,
+			"hooks.createContainer: they would run in sight of those in %s, and a process with "
+			"CAP_SYS_PTRACE there could take them over: join a pid namespace that belongs to "
+			"the container's user namespace, or do it in createRuntime",
+			plan_join(in->plan, OCI_NS_PID)->path);
 	return hooks->n ? hooks_run(hooks, "createContainer", init_state(in, STATUS_CREATED),
 				    &(struct hook_setting){.dfd = &in->root.dfd}, e) :
 			  0;
@@ -222,7 +224,8 @@ static int init_enter_pid_ns(struct init *in, struct error *e)
 	return 0;
 }
 
-/* Hooks of start come before the filter, which only the program gets; unless others may see init before. */
+/* Hooks of start come before the filter, which only the program gets; unless others may see init
+ * before. */
 static bool init_has_start_hooks(const struct init *in)
 {
 	return in->plan->hooks.start_container.n > 0;
@@ -231,7 +234,8 @@ static bool init_has_start_hooks(const struct init *in)
 /* What execve() says of the image itself, and will still say at start. */
 static bool init_is_fault_of_image(const struct init *in, int why)
 {
-	/* The last two: a loader that is shorter than its header, or lies behind the end of all files. */
+	/* The last two: a loader that is shorter than its header, or lies behind the end of all
+	 * files. */
 	static const int faults[] = {ENOENT, ENOTDIR, EACCES, ENOEXEC, ELIBBAD, ELOOP, EIO, EINVAL};
 	size_t i;
 
@@ -244,8 +248,8 @@ static bool init_is_fault_of_image(const struct init *in, int why)
 	return false;
 }
 
-/* A program that can't be executed fails here rather than at start. Hooks of start may yet mend it; and where
- * a child would be seen by others, none is made. */
+/* A program that can't be executed fails here rather than at start. Hooks of start may yet mend it;
+ * and where a child would be seen by others, none is made. */
 static int init_check_program(const struct init *in, struct error *e)
 {
 	int why;
@@ -253,8 +257,11 @@ static int init_check_program(const struct init *in, struct error *e)
 	if (init_has_start_hooks(in) || in->born_later || format_is_plain(in->program))
 		return 0;
 	why = format_try(in->program, in->plan->program.args.v, in->env.v);
-	log_debug("init: tried to execute %s: %s", in->program, why < 0 ? "could not be tried" : err_text(why));
-	return why > 0 && init_is_fault_of_image(in, why) ? program_exec_failed(in->program, why, e) : 0;
+	log_debug("init: tried to execute %s: %s", in->program,
+		  why < 0 ? "could not be tried" : err_text(why));
+	return why > 0 && init_is_fault_of_image(in, why) ?
+		       program_exec_failed(in->program, why, e) :
+		       0;
 }
 
 static int init_confine(struct init *in, struct error *e)
@@ -271,8 +278,8 @@ static void init_end_by_signal(int sig)
 	_exit(128 + sig);
 }
 
-/* The first process of a pid namespace is deaf to what it has no handler for; a created container is to end
- * all the same when it is told to. execve() takes the handlers away. */
+/* The first process of a pid namespace is deaf to what it has no handler for; a created container
+ * is to end all the same when it is told to. execve() takes the handlers away. */
 static void init_heed_signals(void)
 {
 	static const int signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
@@ -283,8 +290,9 @@ static void init_heed_signals(void)
 		sigaction(signals[i], &end, NULL);
 }
 
-/* While it waits for `start`, others may look at this process, and hooks of start are programs of the
- * image that can: it holds nothing that they lack. And what is done here, `start` need not wait for. */
+/* While it waits for `start`, others may look at this process, and hooks of start are programs of
+ * the image that can: it holds nothing that they lack. And what is done here, `start` need not wait
+ * for. */
 static int init_settle(struct init *in, struct error *e)
 {
 	if (init_clear_inheritance(in, in->stage_fd, in->listen_fd, e) < 0)
@@ -294,9 +302,10 @@ static int init_settle(struct init *in, struct error *e)
 	return init_has_start_hooks(in) && !in->born_later ? 0 : init_load_filter_early(in, e);
 }
 
-/* Nobody else knows who the child is, so without this there must be none. The filter may be loaded and
- * not let us kill: then it ends when the parent does. */
-__attribute__((noreturn)) static void init_announce_birth(const struct init *in, pid_t pid, int pidfd)
+/* Nobody else knows who the child is, so without this there must be none. The filter may be loaded
+ * and not let us kill: then it ends when the parent does. */
+__attribute__((noreturn)) static void init_announce_birth(const struct init *in, pid_t pid,
+							  int pidfd)
 {
 	struct error e = {0};
 
@@ -322,15 +331,17 @@ static int init_be_born(struct init *in, struct error *e)
 		return 0;
 	pid = sys_clone_sibling(0, &pidfd);
 	if (pid < 0 && errno == EAGAIN)
-		return err_set(e, ERR_SYSTEM,
-			       "clone into the pid namespace: %s (a container that joins one needs room for "
-			       "two processes while it is created: linux.resources.pids.limit)",
-			       err_text(errno));
+		return err_set(
+			e, ERR_SYSTEM,
+			"clone into the pid namespace: %s (a container that joins one needs room for "
+			"two processes while it is created: linux.resources.pids.limit)",
+			err_text(errno));
 	if (pid < 0 && errno == ENOMEM)
-		return err_set(e, ERR_SYSTEM,
-			       "clone into the pid namespace: %s (the kernel also says so when the first "
-			       "process of the namespace has ended)",
-			       err_text(errno));
+		return err_set(
+			e, ERR_SYSTEM,
+			"clone into the pid namespace: %s (the kernel also says so when the first "
+			"process of the namespace has ended)",
+			err_text(errno));
 	if (pid < 0)
 		return err_sys(e, "clone into the pid namespace");
 	if (pid > 0)
@@ -446,7 +457,8 @@ static int init_run_start_hooks(struct init *in, struct error *e)
 	/* CAP_SYS_ADMIN may still be here, for the filter. */
 	const struct hook_setting setting = {
 		.env = &in->env,
-		.caps = init_filter_needs_admin(in) && !in->filter_is_loaded ? &in->plan->caps : NULL,
+		.caps = init_filter_needs_admin(in) && !in->filter_is_loaded ? &in->plan->caps :
+									       NULL,
 	};
 
 	if (!init_has_start_hooks(in))

@@ -1,7 +1,7 @@
 /*
- * Init: the process that becomes the payload. It runs in the container's namespaces, carries out the
- * plan step by step (the tables in init.c are what the sandbox is), reports to the parent, waits for
- * `start`, and executes the program.
+ * Init: the process that becomes the payload. It runs in the container's namespaces, carries out
+ * the plan step by step (the tables in init.c are what the sandbox is), reports to the parent,
+ * waits for `start`, and executes the program.
  */
 #pragma once
 
@@ -31,7 +31,7 @@ struct init {
 	struct pid_ns pid_ns;	/* that of others, which the program will be in */
 	struct store *store;	/* the parent's; closed at once */
 	bool make_cgroup_ns;	/* after joining */
-	bool born_later;	/* the program will be a child of the process that all of this is done by */
+	bool born_later; /* the program will be a child of the process that does all of this */
 	bool parent_acts;	/* hooks and interfaces are its work, once the mounts are there */
 	bool no_new_keyring;
 	unsigned int preserve_fds;
@@ -55,15 +55,15 @@ struct init {
 /* Root of the machine can set any score, but init in a user namespace can't: the parent does it. */
 bool init_is_given_oom_score(const struct plan *p);
 
-/* What is lost in a fork, or forbids it, can't be set before the program's process is born; and that one has no
- * right to: the parent does it, and then says STAGE_BORN. */
+/* What is lost in a fork, or forbids it, can't be set before the program's process is born; and
+ * that one has no right to: the parent does it, and then says STAGE_BORN. */
 bool init_is_given_scheduler(const struct init *in);
 
 /* A filter under which nothing could be executed is an error. */
 int init_check_filter(const struct init *in, struct error *e);
 
-/* The call that keeps init from loading the filter before its last moment, for the filter does not simply
- * allow it; NULL: none. */
+/* The call that keeps init from loading the filter before its last moment, for the filter does not
+ * simply allow it; NULL: none. */
 const char *init_filter_obstacle(const struct init *in);
 
 /* The error where the filter must not come that late. */
@@ -78,7 +78,7 @@ struct join {
 	struct init init;      /* what both kinds of process have in common; first */
 	int init_pidfd;	       /* the container's init */
 	int namespaces;	       /* CLONE_NEW* of those to join */
-	int root_dfd;	       /* its root where that isn't the root of its mount namespace, or -1 */
+	int root_dfd; /* its root where that isn't the root of its mount namespace, or -1 */
 	cpu_set_t *affinity_initial; /* NULL: none */
 	cpu_set_t *affinity_final;
 };

@@ -158,7 +158,8 @@ void join_main(void *context)
 	if (init_is_given_scheduler(in) && stage_await(in->stage_fd, STAGE_BORN, &e) < 0)
 		goto fail;
 	/* Nothing runs under a listener that nobody serves. */
-	if (in->plan->filter.notify && in->filter_is_loaded && stage_await(in->stage_fd, STAGE_START, &e) < 0)
+	if (in->plan->filter.notify && in->filter_is_loaded &&
+	    stage_await(in->stage_fd, STAGE_START, &e) < 0)
 		goto fail;
 	init_execute_or_die(in, in->stage_fd);
 fail:

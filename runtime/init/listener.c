@@ -39,7 +39,8 @@ struct listener_page *listener_map(int page_fd, struct error *e)
 		err_set(e, ERR_SYSTEM, "linux.seccomp: what init sent is not its page");
 		return NULL;
 	}
-	p = mmap(NULL, sizeof(struct listener_page), PROT_READ | PROT_WRITE, MAP_SHARED, page_fd, 0);
+	p = mmap(NULL, sizeof(struct listener_page), PROT_READ | PROT_WRITE, MAP_SHARED, page_fd,
+		 0);
 	if (p == MAP_FAILED) {
 		err_sys(e, "linux.seccomp: map a page");
 		return NULL;
@@ -107,9 +108,10 @@ static void listener_give_up(int signal)
 		_exit(1);
 }
 
-/* A timer of POSIX: it ends with execve, unlike alarm(). By a handler, for the first process of a pid
- * namespace is not killed by a signal of its own. And the socket tells when the other side dies: who may not sleep
- * would spin until the timer. It brings nothing else from now on, so that no handler has to return under the filter. */
+/* A timer of POSIX: it ends with execve, unlike alarm(). By a handler, for the first process of a
+ * pid namespace is not killed by a signal of its own. And the socket tells when the other side
+ * dies: who may not sleep would spin until the timer. It brings nothing else from now on, so that
+ * no handler has to return under the filter. */
 int listener_set_deadline(const struct listener_page *page, int sock, struct error *e)
 {
 	const struct itimerspec in = {.it_value = {.tv_sec = DEADLINE_S}};
@@ -121,7 +123,8 @@ int listener_set_deadline(const struct listener_page *page, int sock, struct err
 	if (sigaction(SIGIO, &act, NULL) < 0 || fcntl(sock, F_SETOWN, getpid()) < 0 ||
 	    fcntl(sock, F_SETFL, O_ASYNC) < 0)
 		return err_sys(e, "linux.seccomp: watch the other side");
-	if (sigaction(SIGALRM, &act, NULL) < 0 || timer_create(CLOCK_MONOTONIC, &event, &timer) < 0 ||
+	if (sigaction(SIGALRM, &act, NULL) < 0 ||
+	    timer_create(CLOCK_MONOTONIC, &event, &timer) < 0 ||
 	    timer_settime(timer, 0, &in, NULL) < 0)
 		return err_sys(e, "linux.seccomp: set a timer");
 	return 0;
@@ -150,7 +153,8 @@ int listener_take(struct listener_page *page, int pidfd, struct error *e)
 			return err_set(e, ERR_SYSTEM, "init died while its filter was loaded");
 	}
 	if (!number)
-		return err_set(e, ERR_SYSTEM, "linux.seccomp: no listener within %d s", TAKE_MS / 1000);
+		return err_set(e, ERR_SYSTEM, "linux.seccomp: no listener within %d s",
+			       TAKE_MS / 1000);
 	fd = pidfd_getfd(pidfd, number - 1, 0);
 	if (fd < 0)
 		return err_sys(e, "linux.seccomp: take the listener");

@@ -47,7 +47,8 @@ static int program_find_at(const char *path, struct error *e)
 	if (why == EACCES)
 		return err_set(e, ERR_NO_EXEC, "exec: \"%s\": permission denied", path);
 	if (why == EISDIR) /* docker goes by the first half, podman by what execve would say */
-		return err_set(e, ERR_NO_EXEC, "exec: \"%s\": is a directory: permission denied", path);
+		return err_set(e, ERR_NO_EXEC, "exec: \"%s\": is a directory: permission denied",
+			       path);
 	return err_set(e, ERR_NO_PROGRAM, "exec: \"%s\": stat %s: %s", path, path, err_text(why));
 }
 
@@ -78,7 +79,8 @@ int program_find(const char *name, const struct strings *env, struct arena *a, c
 
 int program_exec_failed(const char *path, int sys, struct error *e)
 {
-	err_set(e, sys == ENOENT ? ERR_NO_PROGRAM : ERR_NO_EXEC, "exec %s: %s", path, err_text(sys));
+	err_set(e, sys == ENOENT ? ERR_NO_PROGRAM : ERR_NO_EXEC, "exec %s: %s", path,
+		err_text(sys));
 	e->sys = sys;
 	return -1;
 }
@@ -138,8 +140,8 @@ static int variable_compare(const void *one, const void *other)
 	return a->at > b->at ? -1 : 1;
 }
 
-/* Which of them the program gets: of several with one name the last, as with other runtimes, for C libraries
- * take the first and shells the last. An empty HOME is none. */
+/* Which of them the program gets: of several with one name the last, as with other runtimes, for C
+ * libraries take the first and shells the last. An empty HOME is none. */
 static bool *program_env_choose(const struct strings *env, struct arena *a)
 {
 	struct variable *v = arena_array(a, env->n + 1, struct variable);

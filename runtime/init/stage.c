@@ -8,8 +8,8 @@
 
 static const char *stage_name(enum stage stage)
 {
-	static const char *const names[] = {"mounted", "hooks-run", "born",   "ready",   "committed",
-					    "start",   "executing", "failed", "page",    "listener"};
+	static const char *const names[] = {"mounted", "hooks-run", "born",   "ready", "committed",
+					    "start",   "executing", "failed", "page",  "listener"};
 
 	return names[stage - STAGE_MOUNTED];
 }
@@ -39,7 +39,8 @@ static int stage_receive(int sock, enum stage stage, int *ret_fd, struct error *
 	}
 	log_debug("stage: %s has come", stage_name(stage));
 	if (kind != (int)stage)
-		return err_set(e, ERR_BUG, "stage %d came instead of \"%s\"", kind, stage_name(stage));
+		return err_set(e, ERR_BUG, "stage %d came instead of \"%s\"", kind,
+			       stage_name(stage));
 	return 0;
 }
 
@@ -55,7 +56,8 @@ int stage_await_fd(int sock, enum stage stage, struct error *e)
 	if (stage_receive(sock, stage, &fd, e) < 0)
 		return -1;
 	if (fd < 0)
-		return err_set(e, ERR_BUG, "stage \"%s\" came without its descriptor", stage_name(stage));
+		return err_set(e, ERR_BUG, "stage \"%s\" came without its descriptor",
+			       stage_name(stage));
 	return fd_steal(&fd);
 }
 

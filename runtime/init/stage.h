@@ -8,7 +8,7 @@
  *	  │ ───────── STAGE_HOOKS_RUN ───────► │
  *	  │                                    │  createContainer hooks, pivot_root, confinement
  *	  │ ◄──────── STAGE_LISTENER ───────── │  only with that and a filter that has one
- *	  │ ◄──────── STAGE_BORN ───────────── │  only into a joined pid namespace: with the pidfd of a
+ *	  │ ◄──────── STAGE_BORN ───────────── │  into a joined pid namespace: with a pidfd of a
  *	  │                                    ●──► child of the parent's, which goes on from here
  *	  │ ───────── STAGE_BORN ────────────► │  once the parent knows of it
  *	  │ ◄──────── STAGE_READY ──────────── │

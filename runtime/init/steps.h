@@ -29,12 +29,13 @@ int init_find_program(struct init *in, struct error *e);
 /* Label, signals, descriptors: all but the streams, those to be kept, and these two. */
 int init_clear_inheritance(struct init *in, int one_fd, int other_fd, struct error *e);
 
-/* Keeps what the last steps need and wipes the rest: config, plan and record. Not where hooks of start are to
- * come, which are told of them. */
+/* Keeps what the last steps need and wipes the rest: config, plan and record. Not where hooks of
+ * start are to come, which are told of them. */
 void init_forget(struct init *in);
 
-/* Loads the filter before `start` comes, if it lets init do what is left, and gives up the right that was
- * kept for it. An error if it must be there before others see this process, and can't be. */
+/* Loads the filter before `start` comes, if it lets init do what is left, and gives up the
+ * right that was kept for it. An error if it must be there before others see this process,
+ * and can't be. */
 int init_load_filter_early(struct init *in, struct error *e);
 
 /* Executes the program; a failure is told to the other side. */

@@ -1,7 +1,7 @@
 /*
  * Runs in init and in exec's launcher, inside the container's root and before the program's ids are
- * taken on. What else the caller passes is his to pass (spec/threat-model.md says what root inside can
- * do to it).
+ * taken on. What else the caller passes is his to pass (spec/threat-model.md says what root inside
+ * can do to it).
  */
 #include "init/streams.h"
 
@@ -16,8 +16,8 @@
 #include "rootfs/devices.h"
 #include "sys/sys.h"
 
-/* What belongs to this container alone, or to nobody: a file, a named pipe or a terminal of the caller's
- * would still have its new owner when the container is gone. */
+/* What belongs to this container alone, or to nobody: a file, a named pipe or a terminal of the
+ * caller's would still have its new owner when the container is gone. */
 static bool stream_may_be_given(int fd, const struct stat *st, bool own_terminal)
 {
 	struct statfs fs;
@@ -57,7 +57,8 @@ int streams_take(const int streams[3], struct error *e)
 	return result < 0 ? -1 : 0;
 }
 
-/* A name in this mount namespace for what the descriptor is, as a tree that nothing can be changed through. */
+/* A name in this mount namespace for what the descriptor is, as a tree that nothing can be changed
+ * through. */
 static int stream_find(int fd)
 {
 	char link[32], path[4096];
@@ -70,11 +71,12 @@ static int stream_find(int fd)
 	if (n < 0)
 		return -1;
 	path[n] = '\0';
-	tree_fd = open_tree(AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
-	if (tree_fd < 0 || fstat(fd, &st) < 0 || fstat(tree_fd, &found) < 0 || st.st_dev != found.st_dev ||
-	    st.st_ino != found.st_ino ||
-	    sys_set_attr(tree_fd, false, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, 0,
-			 MS_PRIVATE) < 0)
+	tree_fd = open_tree(AT_FDCWD, path,
+			    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW);
+	if (tree_fd < 0 || fstat(fd, &st) < 0 || fstat(tree_fd, &found) < 0 ||
+	    st.st_dev != found.st_dev || st.st_ino != found.st_ino ||
+	    sys_set_attr(tree_fd, false, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
+			 0, MS_PRIVATE) < 0)
 		return -1;
 	return fd_steal(&tree_fd);
 }
@@ -110,12 +112,14 @@ int streams_settle(uint32_t uid, bool own_terminal, struct error *e)
 	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fstat(fd, &st) < 0)
 			continue;
-		/* From a directory "../.." leads through all of the host, and so it does from a place (O_PATH). */
+		/* From a directory "../.." leads through all of the host, and so it does from a
+		 * place (O_PATH). */
 		if (S_ISDIR(st.st_mode) || (fcntl(fd, F_GETFL) & O_PATH))
-			return err_set(e, ERR_USAGE,
-				       "standard stream %d is a directory of the host, or a place in it, which would lead "
-				       "the program out of its root: give it a file, a pipe or /dev/null",
-				       fd);
+			return err_set(
+				e, ERR_USAGE,
+				"standard stream %d is a directory of the host, or a place in it, which would lead "
+				"the program out of its root: give it a file, a pipe or /dev/null",
+				fd);
 		if (S_ISCHR(st.st_mode) && devices_is_standard(st.st_rdev)) {
 			if (stream_renew(fd, st.st_rdev, e) < 0)
 				return -1;

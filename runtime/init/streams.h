@@ -10,16 +10,17 @@
 int streams_take(const int streams[3], struct error *e);
 
 /*
- * Streams that are terminals of the caller's are opened anew through a read-only mount: what is read and written stays
- * the same, but root inside can't change the terminal's mode, owner and times any more. In a mount namespace that has them,
- * with rights over it, before ids are changed. Where that can't be had, an ordinary user's exec for instance, they stay as they are.
+ * Streams that are terminals of the caller's are opened anew through a read-only mount: what is
+ * read and written stays the same, but root inside can't change the terminal's mode, owner and
+ * times any more. In a mount namespace that has them, with rights over it, before ids are changed.
+ * Where that can't be had, an ordinary user's exec for instance, they stay as they are.
  */
 void streams_close_modes(void);
 
 /*
- * Streams that are /dev/null, or a device like it, become the container's own: through the name that
- * /proc/self/fd has for it, root inside would change the host's node. Then uid is given what it must
- * be able to open again, as /dev/stderr for instance. In the container's root, with the rights to open
- * and make nodes.
+ * Streams that are /dev/null, or a device like it, become the container's own: through the name
+ * that /proc/self/fd has for it, root inside would change the host's node. Then uid is given what
+ * it must be able to open again, as /dev/stderr for instance. In the container's root, with the
+ * rights to open and make nodes.
  */
 int streams_settle(uint32_t uid, bool own_terminal, struct error *e);

@@ -22,7 +22,8 @@ bool json_bind_null(struct json_bind *b)
 		const struct json_row *row = bind_top(b)->row;
 
 		if (row && row->flags & JSON_NOT_NULL)
-			return json_bind_fail(b, "must not be null: leave it out, if that is what is meant");
+			return json_bind_fail(
+				b, "must not be null: leave it out, if that is what is meant");
 		bind_top(b)->open = false;
 		return true;
 	}
@@ -276,7 +277,8 @@ bool json_bind_end_array(struct json_bind *b)
 	/* The document is an object, so an array has a parent. */
 	b->depth--;
 	parent = bind_top(b);
-	if (empty && parent->kind == IN_OBJECT && parent->row && parent->row->flags & JSON_NOT_EMPTY)
+	if (empty && parent->kind == IN_OBJECT && parent->row &&
+	    parent->row->flags & JSON_NOT_EMPTY)
 		return json_bind_fail(b, "must not be empty");
 	return true;
 }

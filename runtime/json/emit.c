@@ -225,7 +225,8 @@ static void write_list(struct out *o, const struct json_row *r, const struct any
 	for (i = 0; i < l->n; i++) {
 		element = (const char *)l->v + i * r->table->size;
 		if (map)
-			out_key(o, *(char *const *)(const void *)(element + r->table->key_offset), &any);
+			out_key(o, *(char *const *)(const void *)(element + r->table->key_offset),
+				&any);
 		else
 			out_next(o, &any);
 		write_object(o, r->table, element);

@@ -31,7 +31,8 @@ static bool frame_is_array(const struct frame *f)
 /* "linux.sysctl["net.core.somaxconn"]": plain words by dots, other keys in brackets. */
 static void path_add(char *path, size_t size, const struct frame *f)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 	size_t used = strlen(path), i;
 
 	if (frame_is_array(f)) {
@@ -106,7 +107,8 @@ bool frame_mismatch(struct json_bind *b, const struct place *p, const char *got)
 
 bool frame_too_many(struct json_bind *b, const struct frame *f)
 {
-	return json_bind_fail(b, "more than %zu %s", f->max, frame_is_array(f) ? "elements" : "keys");
+	return json_bind_fail(b, "more than %zu %s", f->max,
+			      frame_is_array(f) ? "elements" : "keys");
 }
 
 void *frame_append(struct json_bind *b, struct frame *f, size_t size)

@@ -6,9 +6,9 @@
  * Reading is strict: size, depth and counts are capped; duplicate keys (also of unknown ones),
  * trailing bytes, NUL (also as \u0000), lone surrogates, bad UTF-8, a byte order mark, numbers with
  * a fraction or exponent (where a row wants a number) and numbers out of range are refused. Unknown
- * keys are skipped, as the runtime specification demands. A null stands for an absent value (where a row
- * doesn't forbid it), and so does an empty string in an optional field (writers in Go don't tell them apart). Errors name
- * the place: linux.namespaces[1].type: unknown value "x".
+ * keys are skipped, as the runtime specification demands. A null stands for an absent value (where
+ * a row doesn't forbid it), and so does an empty string in an optional field (writers in Go don't
+ * tell them apart). Errors name the place: linux.namespaces[1].type: unknown value "x".
  */
 #pragma once
 
@@ -22,24 +22,24 @@
 #include "json/types.h"
 
 enum json_type {
-	JSON_STR,	/* char * */
-	JSON_BOOL,	/* bool */
+	JSON_STR,  /* char * */
+	JSON_BOOL, /* bool */
 	JSON_I32,
 	JSON_U32,
 	JSON_I64,
 	JSON_U64,
-	JSON_OPT_BOOL,	/* struct opt_bool … */
+	JSON_OPT_BOOL, /* struct opt_bool … */
 	JSON_OPT_I32,
 	JSON_OPT_U32,
 	JSON_OPT_I64,
 	JSON_OPT_U64,
-	JSON_ENUM,	/* an enum of int's size, from a table of words */
-	JSON_OBJECT,	/* a struct, in place; a leading `bool set` if SETS */
-	JSON_STRINGS,	/* struct strings */
-	JSON_IDS,	/* struct ids */
-	JSON_PAIRS,	/* struct pairs: an object of strings */
-	JSON_LIST,	/* LIST(struct …): an array of objects */
-	JSON_MAP,	/* LIST(struct …): an object of objects; the key goes to the row's key field */
+	JSON_ENUM,    /* an enum of int's size, from a table of words */
+	JSON_OBJECT,  /* a struct, in place; a leading `bool set` if SETS */
+	JSON_STRINGS, /* struct strings */
+	JSON_IDS,     /* struct ids */
+	JSON_PAIRS,   /* struct pairs: an object of strings */
+	JSON_LIST,    /* LIST(struct …): an array of objects */
+	JSON_MAP, /* LIST(struct …): an object of objects; the key goes to the row's key field */
 };
 
 /* A larger document is refused. */
@@ -91,8 +91,8 @@ struct json_limits {
 /* What config.json and other documents from outside may have at most. */
 extern const struct json_limits json_default_limits;
 
-/* Reads text (len bytes, untrusted) into *object, which is zeroed memory of table->size. `what` names
- * the document in errors. */
+/* Reads text (len bytes, untrusted) into *object, which is zeroed memory of table->size. `what`
+ * names the document in errors. */
 int json_read(const char *what, const char *text, size_t len, const struct json_table *table,
 	      const struct json_limits *limits, void *object, struct arena *a, struct error *e);
 

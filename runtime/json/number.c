@@ -1,4 +1,5 @@
-/* Whole numbers only: a fraction or an exponent is refused even where its value is whole, as Go does. */
+/* Whole numbers only: a fraction or an exponent is refused even where its value is whole, as Go
+ * does. */
 #include "json/number.h"
 
 

@@ -25,20 +25,24 @@
 #define C_PAIRS struct pairs
 
 /* The offset of a field; the second term is zero, or does not compile. */
-#define FIELD(s, f, type) (offsetof(struct s, f) + 0 * sizeof(_Generic(((struct s *)0)->f, type: 0)))
+#define FIELD(s, f, type)                                                                          \
+	(offsetof(struct s, f) + 0 * sizeof(_Generic(((struct s *)0)->f, type: 0)))
 
 /* One value: struct, key, type, field, flags. */
-#define F(s, k, t, f, ...) {.key = (k), .type = JSON_##t, .offset = FIELD(s, f, C_##t), .flags = 0 __VA_ARGS__}
+#define F(s, k, t, f, ...)                                                                         \
+	{.key = (k), .type = JSON_##t, .offset = FIELD(s, f, C_##t), .flags = 0 __VA_ARGS__}
 /* A word of a closed set. */
 #define W(s, k, f, e, w, ...)                                                                      \
-	{.key = (k), .type = JSON_ENUM, .offset = FIELD(s, f, enum e), .words = (w), .flags = 0 __VA_ARGS__}
+	{.key = (k), .type = JSON_ENUM, .offset = FIELD(s, f, enum e), .words = (w),      \
+	 .flags = 0 __VA_ARGS__}
 /* An object in place, by the table of its struct. */
 #define O(s, k, f, inner, ...)                                                                     \
 	{.key = (k), .type = JSON_OBJECT, .offset = FIELD(s, f, struct inner),                     \
 	 .table = &inner##_table, .flags = 0 __VA_ARGS__}
 /* A list of plain values: struct, key, type, field, the most that are taken, flags. */
 #define L(s, k, t, f, most, ...)                                                                   \
-	{.key = (k), .type = JSON_##t, .offset = FIELD(s, f, C_##t), .max = (most), .flags = 0 __VA_ARGS__}
+	{.key = (k), .type = JSON_##t, .offset = FIELD(s, f, C_##t), .max = (most),      \
+	 .flags = 0 __VA_ARGS__}
 /* A list or map of objects, with the most that are taken. */
 #define N(s, k, t, f, inner, most, ...)                                                            \
 	{.key = (k), .type = JSON_##t, .offset = offsetof(struct s, f) +                           \

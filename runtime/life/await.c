@@ -1,7 +1,8 @@
 /*
  * From "go" to a running program, as start and exec see it. Init says "executing" and then either
- * fails, with a reason, or is gone from the socket: execve has closed it. An end without "executing"
- * is a death. In between, the listener of a filter with notifications is taken and sent on.
+ * fails, with a reason, or is gone from the socket: execve has closed it. An end without
+ * "executing" is a death. In between, the listener of a filter with notifications is taken and sent
+ * on.
  */
 #include <errno.h>
 
@@ -34,14 +35,15 @@ static int await_tell_agent(int sock, int listener_fd, pid_t pid, const struct r
 
 	record_write_process_state(r, pid, a, &b);
 	if (b.overflow)
-		return err_set(e, ERR_CONFIG, "annotations: too large for linux.seccomp.listenerPath");
+		return err_set(e, ERR_CONFIG,
+			       "annotations: too large for linux.seccomp.listenerPath");
 	if (unix_send_fds(sock, b.data, b.len, &listener_fd, 1, e) < 0)
 		return err_wrap(e, "linux.seccomp.listenerPath: %s", r->listener_path);
 	return 0;
 }
 
-int life_serve_listener(int *listener_fd, pid_t pid, const struct record *r, int *take_fd, struct arena *a,
-			struct error *e)
+int life_serve_listener(int *listener_fd, pid_t pid, const struct record *r, int *take_fd,
+			struct arena *a, struct error *e)
 {
 	autoclose int sock = -1;
 
@@ -66,11 +68,12 @@ static bool await_has_executed(pid_t pid, int pidfd)
 }
 
 /*
- * Until the process says something, or its socket has ended. Who can trace it may hold a copy of that, which then
- * never ends; so the kernel is asked, too. *ret_gone: nothing will be said any more, for the process has ended or
- * (after STAGE_EXECUTING) executed its program.
+ * Until the process says something, or its socket has ended. Who can trace it may hold a copy of
+ * that, which then never ends; so the kernel is asked, too. *ret_gone: nothing will be said any
+ * more, for the process has ended or (after STAGE_EXECUTING) executed its program.
  */
-static int await_word(int sock, pid_t pid, int pidfd, bool executing, bool *ret_gone, struct error *e)
+static int await_word(int sock, pid_t pid, int pidfd, bool executing, bool *ret_gone,
+		      struct error *e)
 {
 	*ret_gone = false;
 	while (!loop_is_ready(sock, POLLIN, loop_now() + LOOK_MS * LOOP_MS)) {
@@ -94,8 +97,8 @@ static int await_stage(int sock, enum stage stage, pid_t pid, int pidfd, struct 
 }
 
 /* Whoever listens must be there before the filter is: afterwards calls would wait for nobody. */
-static int await_with_page(int sock, int page_fd, pid_t pid, int pidfd, const struct record *r, int *take_fd,
-			   struct arena *a, struct error *e)
+static int await_with_page(int sock, int page_fd, pid_t pid, int pidfd, const struct record *r,
+			   int *take_fd, struct arena *a, struct error *e)
 {
 	struct listener_page *page = listener_map(page_fd, e);
 	autoclose int agent_sock = -1, fd = -1;
@@ -119,8 +122,8 @@ static int await_with_page(int sock, int page_fd, pid_t pid, int pidfd, const st
 	return result;
 }
 
-/* A process that ends closes the socket, too. Once it is reaped by its parent nothing can be told: then
- * `state` says that it has stopped. */
+/* A process that ends closes the socket, too. Once it is reaped by its parent nothing can be told:
+ * then `state` says that it has stopped. */
 static bool await_never_executed(pid_t pid)
 {
 	struct proc_stat stat;
@@ -128,8 +131,8 @@ static bool await_never_executed(pid_t pid)
 	return proc_stat_read(pid, &stat) == 0 && !stat.executed;
 }
 
-int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, int *take_fd, struct arena *a,
-		       struct error *e)
+int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, int *take_fd,
+		       struct arena *a, struct error *e)
 {
 	autoclose int came_fd = -1;
 	struct error why;
@@ -143,7 +146,8 @@ int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, i
 	if (msg_await(sock, &kind, &why, &came_fd, died, e) < 0)
 		return -1;
 	if (kind == STAGE_LISTENER) {
-		if (life_serve_listener(&came_fd, pid, r, take_fd, a, e) < 0 || stage_say(sock, STAGE_START, e) < 0 ||
+		if (life_serve_listener(&came_fd, pid, r, take_fd, a, e) < 0 ||
+		    stage_say(sock, STAGE_START, e) < 0 ||
 		    await_stage(sock, STAGE_EXECUTING, pid, pidfd, e) < 0)
 			return -1;
 	} else if (kind == STAGE_PAGE) {

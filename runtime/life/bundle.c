@@ -16,8 +16,10 @@ static int bundle_read(const struct create_options *o, const char *dir, struct a
 		       const char **ret_text, size_t *ret_len, struct error *e)
 {
 	const char *path = o->config ? o->config : path_join(a, dir, "config.json");
-	/* A pipe may be given by name, but a bundle that has one in place of its config hangs nobody. */
-	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (o->config ? 0 : O_NONBLOCK));
+	/* A pipe may be given by name, but a bundle that has one in place of its config hangs
+	 * nobody. */
+	autoclose int fd =
+		open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (o->config ? 0 : O_NONBLOCK));
 	struct stat st;
 
 	if (fd < 0)
@@ -56,9 +58,12 @@ static void bundle_adapt(const struct create_options *o, struct oci_config *c, s
 		foreground_own_size(&c->process.console_size);
 }
 
-int bundle_load(const struct create_options *o, struct arena *a, struct bundle *ret, struct error *e)
+int bundle_load(const struct create_options *o, struct arena *a, struct bundle *ret,
+		struct error *e)
 {
-	struct bundle b = {.text = o->config_text, .len = o->config_len, .config = arena_new(a, struct oci_config)};
+	struct bundle b = {.text = o->config_text,
+			   .len = o->config_len,
+			   .config = arena_new(a, struct oci_config)};
 
 	b.dir = bundle_path(o->bundle, a, e);
 	if (!b.dir || (!b.text && bundle_read(o, b.dir, a, &b.text, &b.len, e) < 0) ||

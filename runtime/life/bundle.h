@@ -14,5 +14,7 @@ struct bundle {
 	struct oci_config *config; /* with what the caller's own situation adds to it */
 };
 
-/* Reads and judges it. Trust: whatever is in the directory may be hostile; the config may come from memory. */
-int bundle_load(const struct create_options *o, struct arena *a, struct bundle *ret, struct error *e);
+/* Reads and judges it. Trust: whatever is in the directory may be hostile; the config may come from
+ * memory. */
+int bundle_load(const struct create_options *o, struct arena *a, struct bundle *ret,
+		struct error *e);

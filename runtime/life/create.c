@@ -1,6 +1,6 @@
 /*
- * From a bundle to a container that waits for `start`. The record is written before anything that it
- * describes is made; init dies with this process until the record says that the container is
+ * From a bundle to a container that waits for `start`. The record is written before anything that
+ * it describes is made; init dies with this process until the record says that the container is
  * committed; so a create that is killed anywhere leaves nothing that `delete --force` can't find.
  */
 #include <errno.h>
@@ -158,8 +158,8 @@ static int create_run_hooks(struct making *m, struct error *e)
 	/* A hook may ask for the state, and must find the pid there. */
 	if (create_remember_init(c, m->a, e) < 0)
 		return -1;
-	/* "created" is the specification's word for what comes after the namespaces are made, though
-	 * `state` says "creating" until create has succeeded. */
+	/* "created" is the specification's word for what comes after the namespaces are made,
+	 * though `state` says "creating" until create has succeeded. */
 	state = record_state_text(&c->record, STATUS_CREATED, c->pid, m->a);
 	if (hooks_run(&h->prestart, "prestart", state, &setting, e) < 0)
 		return -1;
@@ -174,7 +174,8 @@ static int create_open_console(struct making *m, struct error *e)
 	bool terminal = m->plan.program.terminal;
 
 	if (!terminal && o->console_socket)
-		return err_set(e, ERR_USAGE, "--console-socket: the config has no process.terminal");
+		return err_set(e, ERR_USAGE,
+			       "--console-socket: the config has no process.terminal");
 	if (!terminal)
 		return 0;
 	if (o->console_fd >= 0) {
@@ -183,9 +184,10 @@ static int create_open_console(struct making *m, struct error *e)
 		return 0;
 	}
 	if (!o->console_socket)
-		return err_set(e, ERR_USAGE,
-			       "process.terminal: cannot allocate tty if sbxrun will detach without "
-			       "--console-socket");
+		return err_set(
+			e, ERR_USAGE,
+			"process.terminal: cannot allocate tty if sbxrun will detach without "
+			"--console-socket");
 	in->console_fd = unix_connect(o->console_socket, e);
 	return in->console_fd < 0 ? err_wrap(e, "--console-socket") : 0;
 }
@@ -210,19 +212,23 @@ static int create_await_birth(struct making *m, int sock, struct error *e)
 	c->pid = pid;
 	c->pidfd = fd_steal(&pidfd);
 	c->record.pid = pid;
-	if (listens && life_serve_listener(&listener_fd, pid, &c->record, m->o->take_listener ? &c->listener_fd : NULL,
-				       m->a, e) < 0)
+	if (listens &&
+	    life_serve_listener(&listener_fd, pid, &c->record,
+				m->o->take_listener ? &c->listener_fd : NULL, m->a, e) < 0)
 		return -1;
-	if (init_is_given_scheduler(&m->init) && identity_set_scheduler(pid, &m->plan.scheduler, e) < 0)
+	if (init_is_given_scheduler(&m->init) &&
+	    identity_set_scheduler(pid, &m->plan.scheduler, e) < 0)
 		return -1;
 	return stage_say(sock, STAGE_BORN, e);
 }
 
-/* Init has a few calls to make. Others in a pid namespace that it joined may stop it whenever they like. */
+/* Init has a few calls to make. Others in a pid namespace that it joined may stop it whenever they
+ * like. */
 static int create_wait_briefly(int sock, struct error *e)
 {
 	if (patience_wait(sock, POLLIN, patience_until(PATIENCE_PEER_MS), e) < 0)
-		return err_wrap(e, "init, which processes of a pid namespace that it joins can stop");
+		return err_wrap(e,
+				"init, which processes of a pid namespace that it joins can stop");
 	return 0;
 }
 
@@ -274,8 +280,8 @@ static int create_attend(struct making *m, int sock, struct error *e)
 	if (m->init.parent_acts) {
 		/* Interfaces first: hooks may want to set them up further. */
 		if (msg_wait(sock, e) < 0 || stage_await(sock, STAGE_MOUNTED, e) < 0 ||
-		    netdevs_move(p, c->pid, m->a, &m->netdevs, e) < 0 || create_run_hooks(m, e) < 0 ||
-		    stage_say(sock, STAGE_HOOKS_RUN, e) < 0)
+		    netdevs_move(p, c->pid, m->a, &m->netdevs, e) < 0 ||
+		    create_run_hooks(m, e) < 0 || stage_say(sock, STAGE_HOOKS_RUN, e) < 0)
 			return -1;
 	}
 	if (m->init.born_later &&
@@ -287,8 +293,9 @@ static int create_attend(struct making *m, int sock, struct error *e)
 	return create_commit(m, sock, e);
 }
 
-/* Nothing that was made so far stays. What hangs in the kernel, at a file system that doesn't answer for
- * instance, can't be waited for: then the record is left, for a later `delete --force`. */
+/* Nothing that was made so far stays. What hangs in the kernel, at a file system that
+ * doesn't answer for instance, can't be waited for: then the record is left, for a later
+ * `delete --force`. */
 static void create_roll_back(struct created *c, struct arena *a)
 {
 	struct error why;
@@ -380,7 +387,8 @@ static int create_spawn(struct making *m, struct error *e)
 	return result;
 }
 
-/* A record is JSON: what it can't keep as it is would be looked for, and not found, by every later verb. */
+/* A record is JSON: what it can't keep as it is would be looked for, and not found, by every later
+ * verb. */
 static int create_check_names(const struct making *m, struct error *e)
 {
 	if (!str_is_utf8(life_state_dir(m->o->root, m->o->id, m->a)))
@@ -412,8 +420,10 @@ static int create_prepare(struct making *m, struct error *e)
 		return -1;
 	in->sources = sources_none(&m->plan, m->a);
 	in->born_later = plan_join(&m->plan, OCI_NS_PID) != NULL;
-	in->parent_acts = m->plan.hooks.prestart.n || m->plan.hooks.create_runtime.n || m->plan.n_netdevs;
-	/* Files and helpers of others may keep us waiting: all of them before the id is claimed, and locked. */
+	in->parent_acts =
+		m->plan.hooks.prestart.n || m->plan.hooks.create_runtime.n || m->plan.n_netdevs;
+	/* Files and helpers of others may keep us waiting: all of them before the id is claimed,
+	 * and locked. */
 	if (create_open_console(m, e) < 0 || create_open_idmapped(&m->plan, &in->sources, e) < 0)
 		return -1;
 	in->sources.nodes_fd = nodes_new_for(&m->plan);

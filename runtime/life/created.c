@@ -52,7 +52,8 @@ static void end_measure(const struct record *r, struct arena *a, struct life_end
 	ret->oom = cgroup_oom_kills(&dirs) > 0;
 }
 
-int life_wait(struct created *c, int64_t until, struct arena *a, struct life_end *ret, struct error *e)
+int life_wait(struct created *c, int64_t until, struct arena *a, struct life_end *ret,
+	      struct error *e)
 {
 	struct life_end end = {0};
 	struct rusage usage = {0};

@@ -50,8 +50,10 @@ int life_delete(const char *root, const char *id, bool force, struct arena *a, s
 	if (status == STATUS_RUNNING && !force) {
 		const struct cgroup_dirs dirs = life_cgroups(&r);
 
-		return err_set(e, ERR_WRONG_STATE, "cannot delete container \"%s\" that is not stopped: %s (use --force)",
-			       id, cgroup_is_frozen(&dirs) ? "paused" : "running");
+		return err_set(
+			e, ERR_WRONG_STATE,
+			"cannot delete container \"%s\" that is not stopped: %s (use --force)", id,
+			cgroup_is_frozen(&dirs) ? "paused" : "running");
 	}
 	return life_destroy(&s, &r, pidfd, a, e);
 }

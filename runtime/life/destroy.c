@@ -31,9 +31,11 @@ static int destroy_kill_init(int pidfd, const char *id, struct error *e)
 		return err_sys(e, "kill container \"%s\"", id);
 	while (!loop_is_ready(pidfd, POLLIN, until))
 		if (loop_now() >= until)
-			return err_set(e, ERR_SYSTEM, "container \"%s\" did not end within %d s of SIGKILL",
-				       id, EXIT_WAIT_MS / 1000);
-	/* If it is our child, its exit is ours to collect; otherwise this fails, and that is fine. */
+			return err_set(e, ERR_SYSTEM,
+				       "container \"%s\" did not end within %d s of SIGKILL", id,
+				       EXIT_WAIT_MS / 1000);
+	/* If it is our child, its exit is ours to collect; otherwise this fails, and
+	 * that is fine. */
 	waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0}, WEXITED | WNOHANG | __WALL);
 	return 0;
 }
@@ -43,7 +45,8 @@ static int destroy_unmount_root(const struct record *r, struct error *e)
 {
 	if (!r->root_on_host || sys_mount_id(r->rootfs) == r->root_mount_id)
 		return 0;
-	if (umount2(r->rootfs, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 && errno != EINVAL && errno != ENOENT)
+	if (umount2(r->rootfs, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 && errno != EINVAL &&
+	    errno != ENOENT)
 		return err_sys(e, "unmount %s", r->rootfs);
 	return 0;
 }
@@ -58,7 +61,8 @@ static void destroy_run_poststop(const struct record *r, struct arena *a)
 }
 
 /* Without cgroups and a pid namespace of its own, whose end is theirs, others may outlive init. */
-static int destroy_members(const struct store *s, const struct record *r, int pidfd, struct error *e)
+static int destroy_members(const struct store *s, const struct record *r, int pidfd,
+			   struct error *e)
 {
 	struct members m;
 	int rc;
@@ -117,9 +121,11 @@ int life_destroy(struct store *s, const struct record *r, int pidfd, struct aren
 {
 	bool ours;
 
-	/* Hooks of poststop run, whoever wants to delete it besides us, and whatever has ended a create. */
+	/* Hooks of poststop run, whoever wants to delete it besides us, and whatever has ended a
+	 * create. */
 	patience_renew();
-	/* What a record of another boot describes is gone; its names may be somebody else's by now. */
+	/* What a record of another boot describes is gone; its names may be somebody
+	 * else's by now. */
 	if (life_is_of_this_boot(r, &ours, e) < 0 || (ours && destroy_all(s, r, pidfd, a, e) < 0))
 		return -1;
 	destroy_run_poststop(r, a);

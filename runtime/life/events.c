@@ -1,6 +1,7 @@
 /*
- * Statistics, once or at every interval, and word of every time that the container ran out of memory, until it ends or
- * nobody wants to know any more. One loop over init's pidfd, what tells of memory, the reader, and the clock.
+ * Statistics, once or at every interval, and word of every time that the container ran out of
+ * memory, until it ends or nobody wants to know any more. One loop over init's pidfd, what tells of
+ * memory, the reader, and the clock.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -56,8 +57,8 @@ static int stats_read(const struct record *r, int pidfd, struct arena *a, struct
 }
 
 /* A running container that counts. */
-static int stats_load(const char *root, const char *id, struct arena *a, struct record *ret, int *ret_pidfd,
-		      struct error *e)
+static int stats_load(const char *root, const char *id, struct arena *a, struct record *ret,
+		      int *ret_pidfd, struct error *e)
 {
 	auto_store struct store s = STORE_NONE;
 	enum status status;
@@ -65,13 +66,15 @@ static int stats_load(const char *root, const char *id, struct arena *a, struct 
 	if (life_load(root, id, STORE_LOOK, a, &s, ret, e) < 0)
 		return -1;
 	if (!ret->cgroups.n)
-		return err_set(e, ERR_HOST, "events: container \"%s\" has no cgroups that count", id);
+		return err_set(e, ERR_HOST, "events: container \"%s\" has no cgroups that count",
+			       id);
 	if (store_status(&s, ret, &status, ret_pidfd, e) < 0)
 		return -1;
 	return *ret_pidfd < 0 ? err_set(e, ERR_WRONG_STATE, "container not running") : 0;
 }
 
-int life_stats(const char *root, const char *id, struct arena *a, struct life_stats *ret, struct error *e)
+int life_stats(const char *root, const char *id, struct arena *a, struct life_stats *ret,
+	       struct error *e)
 {
 	autoclose int pidfd = -1;
 	struct record r;
@@ -131,7 +134,8 @@ static int events_beat(struct events *v)
 	int result = stats_read(v->record, v->pidfd, &a, stats, v->e);
 
 	if (result == 0) {
-		result = v->o->each(v->o->context, &(struct life_event){.kind = LIFE_EVENT_STATS, .stats = stats});
+		result = v->o->each(v->o->context,
+				    &(struct life_event){.kind = LIFE_EVENT_STATS, .stats = stats});
 	} else if (v->e->class == ERR_WRONG_STATE) {
 		log_debug("%s", v->e->text); /* it is just being deleted */
 		result = 0;
@@ -180,7 +184,8 @@ int life_events(const struct events_options *o, struct arena *a, struct error *e
 	dirs = life_cgroups(&r);
 	if (cgroup_oom_open(&dirs, &oom, e) < 0)
 		return -1;
-	result = events_loop(&(struct events){.o = o, .record = &r, .pidfd = pidfd, .oom = &oom, .e = e});
+	result = events_loop(
+		&(struct events){.o = o, .record = &r, .pidfd = pidfd, .oom = &oom, .e = e});
 	cgroup_oom_close(&oom);
 	return result < 0 ? -1 : 0;
 }

@@ -76,7 +76,8 @@ static void exec_set_env(struct strings *env, const struct strings *more, struct
 }
 
 /* UID[:GID], numbers and nothing else (CVE-2026-30892). */
-static int exec_parse_user(const char *text, struct oci_user *user, struct arena *a, struct error *e)
+static int exec_parse_user(const char *text, struct oci_user *user, struct arena *a,
+			   struct error *e)
 {
 	const char *colon = strchr(text, ':');
 	char *uid = colon ? arena_strndup(a, text, (size_t)(colon - text)) : arena_strdup(a, text);
@@ -105,7 +106,8 @@ static int exec_add_gids(const struct strings *gids, struct oci_user *user, stru
 }
 
 /* What is not inheritable can't be ambient: the kernel's rule. */
-static void exec_append_ambient(struct oci_capabilities *c, const struct strings *caps, struct arena *a)
+static void exec_append_ambient(struct oci_capabilities *c, const struct strings *caps,
+				struct arena *a)
 {
 	struct strings more = {.v = arena_array(a, caps->n + 1, char *)};
 	size_t i, k;
@@ -169,7 +171,8 @@ static int exec_process_from_file(const struct exec_options *o, struct oci_proce
 	if (exec_read_file(o->process_file, a, &text, &len, e) < 0)
 		return err_wrap(e, "--process");
 	*p = (struct oci_process){0};
-	if (json_read(o->process_file, text, len, &oci_process_table, &json_default_limits, p, a, e) < 0 ||
+	if (json_read(o->process_file, text, len, &oci_process_table, &json_default_limits, p, a,
+		      e) < 0 ||
 	    oci_process_validate(p, "process.", e) < 0)
 		return err_wrap(e, "--process");
 	p->set = true;
@@ -250,9 +253,10 @@ static int exec_find_namespaces(struct join *j, const struct record *r, unsigned
 		int other = exec_is_in_other_ns(r->pid, oci_ns_names[i].proc);
 
 		if (other < 0 && errno == EACCES)
-			return err_set(e, ERR_WRONG_STATE,
-				       "container not running yet: until it is started, or when its program "
-				       "can't be read, only root may enter it");
+			return err_set(
+				e, ERR_WRONG_STATE,
+				"container not running yet: until it is started, or when its program "
+				"can't be read, only root may enter it");
 		if (other < 0)
 			return err_set(e, ERR_WRONG_STATE, "container not running");
 		if (other)
@@ -271,13 +275,15 @@ static int exec_check_namespaces(struct join *j, const struct record *r, const s
 	snprintf(path, sizeof(path), "/proc/%d/root", r->pid);
 	if (!p->new_root && (j->root_dfd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
 		return err_sys(e, "open %s", path);
-	/* Only if it lives now was all of this about the container's init, and not about whoever has its
-	 * number by now. A program must never run on the host because there was nothing to join. */
+	/* Only if it lives now was all of this about the container's init, and not about whoever
+	 * has its number by now. A program must never run on the host because there was nothing to
+	 * join. */
 	if (pidfd_send_signal(j->init_pidfd, 0, NULL, 0) < 0 || !store_is_alive(j->init_pidfd))
 		return err_set(e, ERR_WRONG_STATE, "container not running");
 	if (p->ns.new_flags & ~(uint64_t)j->namespaces & ~(uint64_t)CLONE_NEWTIME)
-		return err_set(e, ERR_WRONG_STATE,
-			       "container not running: its init is not in the namespaces of its config");
+		return err_set(
+			e, ERR_WRONG_STATE,
+			"container not running: its init is not in the namespaces of its config");
 	return 0;
 }
 
@@ -290,10 +296,12 @@ static int exec_check_status(const struct store *s, const struct record *r,
 	if (store_status(s, r, &status, ret_pidfd, e) < 0)
 		return -1;
 	if (status == STATUS_STOPPED || status == STATUS_CREATING)
-		return err_set(e, ERR_WRONG_STATE, "cannot exec in a stopped container: container not running");
-	if (!o->ignore_paused && cgroup_is_frozen(&dirs))
 		return err_set(e, ERR_WRONG_STATE,
-			       "cannot exec in a paused container (use --ignore-paused to override)");
+			       "cannot exec in a stopped container: container not running");
+	if (!o->ignore_paused && cgroup_is_frozen(&dirs))
+		return err_set(
+			e, ERR_WRONG_STATE,
+			"cannot exec in a paused container (use --ignore-paused to override)");
 	return 0;
 }
 
@@ -309,8 +317,9 @@ static int exec_open_console(const struct exec_options *o, bool terminal, int ow
 		return *ret_fd < 0 ? err_wrap(e, "--console-socket") : 0;
 	}
 	if (o->detach)
-		return err_set(e, ERR_USAGE,
-			       "cannot allocate tty if sbxrun will detach without --console-socket");
+		return err_set(
+			e, ERR_USAGE,
+			"cannot allocate tty if sbxrun will detach without --console-socket");
 	if (msg_stream_pair(own, e) < 0)
 		return -1;
 	*ret_fd = fd_steal(&own[1]);

@@ -60,7 +60,8 @@ static void foreground_apply_raw(struct foreground *f)
 	struct termios raw = f->own_terminal;
 
 	cfmakeraw(&raw);
-	/* The container's terminal leaves "\n" alone (ONLCR is off there), so ours turns it around. */
+	/* The container's terminal leaves "\n" alone (ONLCR is off there), so ours
+	 * turns it around. */
 	raw.c_oflag |= OPOST | ONLCR;
 	f->own_terminal_is_raw = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
 }
@@ -74,7 +75,8 @@ static void foreground_make_raw(struct foreground *f)
 void foreground_make_sane(struct foreground *f)
 {
 	if (f->own_terminal_is_raw)
-		tcsetattr(STDIN_FILENO, TCSANOW, &f->own_terminal); /* not to wait for a line that is held up */
+		tcsetattr(STDIN_FILENO, TCSANOW,
+			  &f->own_terminal); /* not to wait for a line that is held up */
 	f->own_terminal_is_raw = false;
 }
 
@@ -175,8 +177,8 @@ static int watch_signals_of_drain(void *context, short events)
 	return 0;
 }
 
-/* What the program wrote before it ended is still in the terminal; background processes that hold it open
- * are not waited for. Whoever reads our output may take his time, but not for ever. */
+/* What the program wrote before it ended is still in the terminal; background processes that hold
+ * it open are not waited for. Whoever reads our output may take his time, but not for ever. */
 static void foreground_drain(struct foreground *f, struct relay *out)
 {
 	struct loop l = {0};
@@ -204,7 +206,10 @@ void foreground_close(struct foreground *f)
 int foreground_wait(struct foreground *f, pid_t pid, int pidfd)
 {
 	bool terminal = f->master_fd >= 0;
-	struct relay in = {.from = STDIN_FILENO, .to = f->master_fd, .is_input = true, .last = '\n'};
+	struct relay in = {.from = STDIN_FILENO,
+			   .to = f->master_fd,
+			   .is_input = true,
+			   .last = '\n'};
 	struct relay out = {.from = f->master_fd, .to = STDOUT_FILENO};
 	struct watch w = {.f = f, .pid = pid, .pidfd = pidfd};
 	struct loop l = {0};
@@ -220,7 +225,8 @@ int foreground_wait(struct foreground *f, pid_t pid, int pidfd)
 	loop_add(&l, pidfd, POLLIN, watch_end, &w); /* last: what came before its end is served */
 	while (loop_round(&l, LOOP_NEVER) == 0)
 		if (out.broken && f->master_fd >= 0) {
-			/* Nobody reads any more: the program's terminal is gone, too, and it is told so (SIGHUP). */
+			/* Nobody reads any more: the program's terminal is gone, too, and it is
+			 * told so (SIGHUP). */
 			relay_cut(&in);
 			relay_cut(&out);
 			fd_close(&f->master_fd);

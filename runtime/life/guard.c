@@ -42,9 +42,9 @@ static ssize_t guard_read_status(const char *dir, char text[STATUS_MAX])
 	return fd_read_at(AT_FDCWD, path, text, STATUS_MAX);
 }
 
-/* Until its filter is loaded, init may hold a right that nothing else in the container has, and do what
- * nothing else may: also while hooks of start are at work, when the container counts as running. It has
- * our name until execve. */
+/* Until its filter is loaded, init may hold a right that nothing else in the container has, and do
+ * what nothing else may: also while hooks of start are at work, when the container counts as
+ * running. It has our name until execve. */
 int guard_check_init(const struct record *r, const struct plan *p, struct error *e)
 {
 	uint64_t rights, filter;
@@ -61,15 +61,17 @@ int guard_check_init(const struct record *r, const struct plan *p, struct error 
 	    !(rights & ~p->caps.bounding & CAPS_BIT(CAP_SYS_ADMIN)) &&
 	    guard_field(text, "\nSeccomp:", 10, &filter) && filter)
 		return 0;
-	return err_set(e, ERR_WRONG_STATE,
-		       "container not running yet: a process with CAP_SYS_PTRACE could take over the one that "
-		       "will load its filter");
+	return err_set(
+		e, ERR_WRONG_STATE,
+		"container not running yet: a process with CAP_SYS_PTRACE could take over the one that "
+		"will load its filter");
 }
 
 /* ---- who is there ---- */
 
 /* Asks about everybody who is not among those seen. 1: yes; 0: no; -1: there was nobody new. */
-static int guard_look(DIR *proc, bool (*is)(pid_t pid, const void *context), const void *context, uint8_t *seen)
+static int guard_look(DIR *proc, bool (*is)(pid_t pid, const void *context), const void *context,
+		      uint8_t *seen)
 {
 	struct dirent *entry;
 	int result = -1;
@@ -77,7 +79,8 @@ static int guard_look(DIR *proc, bool (*is)(pid_t pid, const void *context), con
 
 	rewinddir(proc);
 	while (result < 1 && (entry = readdir(proc))) {
-		if (!str_to_u32(entry->d_name, &pid) || pid >= PIDS || seen[pid / 8] & 1U << pid % 8)
+		if (!str_to_u32(entry->d_name, &pid) || pid >= PIDS ||
+		    seen[pid / 8] & 1U << pid % 8)
 			continue;
 		seen[pid / 8] |= (uint8_t)(1U << pid % 8);
 		result = is((pid_t)pid, context);
@@ -85,8 +88,8 @@ static int guard_look(DIR *proc, bool (*is)(pid_t pid, const void *context), con
 	return result;
 }
 
-/* Who forks and ends before we come to him leaves a child: so we look until there is nobody new. Where that has no end,
- * the answer is yes. */
+/* Who forks and ends before we come to him leaves a child: so we look until there is nobody new.
+ * Where that has no end, the answer is yes. */
 static bool guard_walk(DIR *proc, bool (*is)(pid_t pid, const void *context), const void *context)
 {
 	uint8_t *seen = calloc(PIDS / 8, 1);
@@ -101,10 +104,10 @@ static bool guard_walk(DIR *proc, bool (*is)(pid_t pid, const void *context), co
 	return result >= 0;
 }
 
-/* Whether anybody in /proc is what is asked for. The kernel lists by rising numbers, and a child has a higher one, unless
- * they begin anew just then; which they don't twice in so short a time. */
-static int guard_find(bool (*is)(pid_t pid, const void *context), const void *context, bool *ret_found,
-		      struct error *e)
+/* Whether anybody in /proc is what is asked for. The kernel lists by rising numbers, and a child
+ * has a higher one, unless they begin anew just then; which they don't twice in so short a time. */
+static int guard_find(bool (*is)(pid_t pid, const void *context), const void *context,
+		      bool *ret_found, struct error *e)
 {
 	DIR *proc = opendir("/proc");
 
@@ -115,14 +118,16 @@ static int guard_find(bool (*is)(pid_t pid, const void *context), const void *co
 	return 0;
 }
 
-/* Whether the process or thread of that directory is in a user namespace. 1 or 0; -1 with errno if it can't be told. */
+/* Whether the process or thread of that directory is in a user namespace. 1 or 0; -1 with errno if
+ * it can't be told. */
 static int guard_is_in_userns(const char *dir, const struct stat *userns)
 {
 	struct stat st;
 	char path[96];
 
 	snprintf(path, sizeof(path), "%s/ns/user", dir);
-	return stat(path, &st) < 0 ? -1 : st.st_dev == userns->st_dev && st.st_ino == userns->st_ino;
+	return stat(path, &st) < 0 ? -1 :
+				     st.st_dev == userns->st_dev && st.st_ino == userns->st_ino;
 }
 
 /* ---- containers in the making ---- */
@@ -145,9 +150,10 @@ static bool guard_is_init_in(pid_t pid, const void *userns)
 	       guard_is_in_the_making(pid) && guard_is_in_userns(dir, userns) == 1;
 }
 
-/* Who shares our pid namespace sees hooks of a container in the making, and these, once they have executed, belong to
- * its user namespace. */
-static int guard_find_init(const struct plan *p, const struct joins *j, bool *ret_found, struct error *e)
+/* Who shares our pid namespace sees hooks of a container in the making, and these, once they have
+ * executed, belong to its user namespace. */
+static int guard_find_init(const struct plan *p, const struct joins *j, bool *ret_found,
+			   struct error *e)
 {
 	struct stat userns;
 
@@ -161,10 +167,11 @@ static int guard_find_init(const struct plan *p, const struct joins *j, bool *re
 
 static int guard_refuse_join(const struct plan *p, enum oci_ns type, struct error *e)
 {
-	return err_set(e, ERR_CONFIG,
-		       "linux.namespaces: the container of %s namespace %s does not run its program yet, and whoever "
-		       "joins it could take over what is there in its place: start that container first",
-		       oci_ns_names[type].word, plan_join(p, type)->path);
+	return err_set(
+		e, ERR_CONFIG,
+		"linux.namespaces: the container of %s namespace %s does not run its program yet, and whoever "
+		"joins it could take over what is there in its place: start that container first",
+		oci_ns_names[type].word, plan_join(p, type)->path);
 }
 
 int guard_check_joins(const struct plan *p, const struct joins *j, struct error *e)
@@ -182,7 +189,8 @@ int guard_check_joins(const struct plan *p, const struct joins *j, struct error 
 
 /* ---- tracers ---- */
 
-/* What a thread holds, or could get by executing something. 1 or 0; -1: it ended while we looked. */
+/* What a thread holds, or could get by executing something. 1 or 0; -1: it ended
+ * while we looked. */
 static int guard_thread_could_trace(const char *dir)
 {
 	uint64_t held = 0, heritable = 0, bounding = 0;
@@ -195,7 +203,8 @@ static int guard_thread_could_trace(const char *dir)
 	state = strstr(text, "\nState:\t");
 	if (state && strchr("ZX", state[strlen("\nState:\t")]))
 		return 0;
-	if (!guard_field(text, "\nCapPrm:", 16, &held) || !guard_field(text, "\nCapInh:", 16, &heritable) ||
+	if (!guard_field(text, "\nCapPrm:", 16, &held) ||
+	    !guard_field(text, "\nCapInh:", 16, &heritable) ||
 	    !guard_field(text, "\nCapBnd:", 16, &bounding) || stat("/proc/self/ns/user", &own) < 0)
 		return 1;
 	if (!((held | heritable | bounding) & CAPS_BIT(CAP_SYS_PTRACE)))
@@ -204,7 +213,8 @@ static int guard_thread_could_trace(const char *dir)
 	return ours < 0 && errno != ENOENT && errno != ESRCH ? 1 : ours;
 }
 
-/* Each of its threads has rights of its own. -1: one has ended, and may have left another that we missed. */
+/* Each of its threads has rights of its own. -1: one has ended, and may have left another that we
+ * missed. */
 static int guard_threads_could_trace(pid_t pid)
 {
 	struct dirent *entry;
@@ -240,10 +250,11 @@ static bool guard_could_trace(pid_t pid, const void *members)
 	return true;
 }
 
-/* Whether somebody there may trace what comes in: by the container's config, as a neighbour in the same
- * pid namespace, or since an earlier exec. What the container's first process has entered since says nothing: others
- * of it may have stayed in our user namespace. */
-static int guard_find_tracer(const struct join *j, const struct record *r, bool *ret_found, struct error *e)
+/* Whether somebody there may trace what comes in: by the container's config, as a neighbour in the
+ * same pid namespace, or since an earlier exec. What the container's first process has entered
+ * since says nothing: others of it may have stayed in our user namespace. */
+static int guard_find_tracer(const struct join *j, const struct record *r, bool *ret_found,
+			     struct error *e)
 {
 	const struct plan *p = j->init.plan;
 	bool has_userns = p->owns_userns || plan_join(p, OCI_NS_USER);
@@ -251,10 +262,12 @@ static int guard_find_tracer(const struct join *j, const struct record *r, bool 
 	int result;
 
 	*ret_found = false;
-	/* In the runtime's own pid namespace the launcher is in sight, too, and so is everything else. */
+	/* In the runtime's own pid namespace the launcher is in sight, too, and so is everything
+	 * else. */
 	if (!(j->namespaces & CLONE_NEWPID))
 		return 0;
-	*ret_found = (!has_userns && (p->caps.bounding & CAPS_BIT(CAP_SYS_PTRACE))) || !r->own_pid_ns;
+	*ret_found =
+		(!has_userns && (p->caps.bounding & CAPS_BIT(CAP_SYS_PTRACE))) || !r->own_pid_ns;
 	if (*ret_found)
 		return 0;
 	if (members_of_init(r->pid, true, false, &m, e) < 0)

@@ -1,11 +1,11 @@
 /*
  * Who could take over what exec brings in, or an init that waits. Nothing of ours that can be
- * traced from inside may hold a right or lack a filter that its program won't: what needs rights is done
- * before it is there (init/join.c), and what can't be done so is refused here.
+ * traced from inside may hold a right or lack a filter that its program won't: what needs rights is
+ * done before it is there (init/join.c), and what can't be done so is refused here.
  *
- * Only somebody with CAP_SYS_PTRACE in the runtime's own user namespace can trace such a process, for it
- * is not dumpable and runs from our file. A container with a user namespace of its own has none, but a neighbour in
- * its pid namespace may be one.
+ * Only somebody with CAP_SYS_PTRACE in the runtime's own user namespace can trace such a process,
+ * for it is not dumpable and runs from our file. A container with a user namespace of its own has
+ * none, but a neighbour in its pid namespace may be one.
  */
 #pragma once
 
@@ -16,7 +16,8 @@
 /* The container's init, which may still be ours: what comes in must not be able to take it over. */
 int guard_check_init(const struct record *r, const struct plan *p, struct error *e);
 
-/* The containers whose namespaces are joined: none of them may be in the making, where whoever comes in could see it. */
+/* The containers whose namespaces are joined: none of them may be in the making, where whoever
+ * comes in could see it. */
 int guard_check_joins(const struct plan *p, const struct joins *j, struct error *e);
 
 /* The filter of what comes in: one that can't be loaded early, where somebody could be waiting. */

@@ -10,8 +10,8 @@
 #include "life/internal.h"
 #include "sys/unix.h"
 
-/* What is replaced is an old pid file, and nothing else: not a device or a pipe, and not a link, as /dev/stdout is
- * one. 1: there is one; 0: there is nothing. */
+/* What is replaced is an old pid file, and nothing else: not a device or a pipe, and not a link, as
+ * /dev/stdout is one. 1: there is one; 0: there is nothing. */
 static int pid_file_look(const char *file, struct error *e)
 {
 	struct stat st;
@@ -19,8 +19,10 @@ static int pid_file_look(const char *file, struct error *e)
 	if (lstat(file, &st) < 0)
 		return errno == ENOENT ? 0 : err_sys(e, "--pid-file: %s", file);
 	if (!S_ISREG(st.st_mode))
-		return err_set(e, ERR_USAGE,
-			       "--pid-file: %s is there, and is not a regular file: it is not replaced", file);
+		return err_set(
+			e, ERR_USAGE,
+			"--pid-file: %s is there, and is not a regular file: it is not replaced",
+			file);
 	return 1;
 }
 
@@ -41,7 +43,8 @@ static int pid_file_rename(const char *file, const char *digits, struct arena *a
 	if (fd < 0)
 		return err_sys(e, "--pid-file: write %s", file);
 	result = pid_file_look(file, e) < 0 ? -1 : 0;
-	if (result == 0 && (fd_write_all(fd, digits, strlen(digits)) < 0 || rename(other, file) < 0))
+	if (result == 0 &&
+	    (fd_write_all(fd, digits, strlen(digits)) < 0 || rename(other, file) < 0))
 		result = err_sys(e, "--pid-file: write %s", file);
 	if (result < 0)
 		unlink(other);
@@ -53,7 +56,8 @@ static int pid_file_rename(const char *file, const char *digits, struct arena *a
 int life_write_pid_file(const char *file, pid_t pid, struct arena *a, struct error *e)
 {
 	const char *slash = strrchr(file, '/');
-	char *dir = slash ? arena_strndup(a, file, (size_t)(slash - file) + 1) : arena_strdup(a, ".");
+	char *dir =
+		slash ? arena_strndup(a, file, (size_t)(slash - file) + 1) : arena_strdup(a, ".");
 	char *digits = arena_printf(a, "%d", pid);
 	autoclose int fd = open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644);
 	char own[64];

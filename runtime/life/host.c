@@ -42,7 +42,8 @@ int life_probe_host(bool cgroups, struct arena *a, struct host_facts *ret, struc
 		.has_time_ns = access("/proc/self/ns/time", F_OK) == 0,
 	};
 
-	if (host_check_kernel(e) < 0 || (cgroups && cgroup_host_probe(!f.machine_root, a, &f.cgroup, e) < 0) ||
+	if (host_check_kernel(e) < 0 ||
+	    (cgroups && cgroup_host_probe(!f.machine_root, a, &f.cgroup, e) < 0) ||
 	    caps_probe_host(false, &f.caps, e) < 0 || caps_probe_host(true, &f.caps_userns, e) < 0)
 		return -1;
 	f.privileged = (f.caps.available & CAPS_BIT(CAP_SYS_ADMIN)) != 0;
@@ -66,8 +67,9 @@ const char *life_state_dir(const char *root, const char *id, struct arena *a)
 	return path_join(a, root, id);
 }
 
-int life_plan(const struct create_options *o, const struct host_facts *facts, const struct bundle *b,
-	      struct arena *a, struct joins *ret_joins, struct plan *ret_plan, struct error *e)
+int life_plan(const struct create_options *o, const struct host_facts *facts,
+	      const struct bundle *b, struct arena *a, struct joins *ret_joins,
+	      struct plan *ret_plan, struct error *e)
 {
 	const struct oci_config *c = b->config;
 	struct host_facts f = *facts;
@@ -84,7 +86,8 @@ int life_plan(const struct create_options *o, const struct host_facts *facts, co
 	f.own_ns = ret_joins->own;
 	f.host_ns = ret_joins->host;
 	if (plan_make(c, o->id, b->dir, &f, a, ret_plan, e) < 0 ||
-	    sources_find_inside(ret_plan, a, e) < 0 || seccomp_check_host(&ret_plan->filter, e) < 0) {
+	    sources_find_inside(ret_plan, a, e) < 0 ||
+	    seccomp_check_host(&ret_plan->filter, e) < 0) {
 		joins_close(ret_joins);
 		return -1;
 	}
@@ -92,8 +95,8 @@ int life_plan(const struct create_options *o, const struct host_facts *facts, co
 	return 0;
 }
 
-int life_describe(const struct create_options *o, enum plan_form form, struct arena *a, struct buf *b,
-		  struct error *e)
+int life_describe(const struct create_options *o, enum plan_form form, struct arena *a,
+		  struct buf *b, struct error *e)
 {
 	struct plan *p = arena_new(a, struct plan);
 	struct host_facts facts;

@@ -1,6 +1,7 @@
 /*
- * An ordinary user's container can give what it made, cgroups below its own for instance, to another of its
- * ids, or close it for everybody. In a user namespace with these ids the caller has rights over all of it.
+ * An ordinary user's container can give what it made, cgroups below its own for instance, to
+ * another of its ids, or close it for everybody. In a user namespace with these ids the caller has
+ * rights over all of it.
  */
 #include <errno.h>
 #include <sched.h>
@@ -38,7 +39,8 @@ static int ids_act(life_act *act, void *arg, const struct store *s, struct arena
 	return pid > 0 && child_collect(pid) == 0 ? 0 : -1;
 }
 
-int life_act_by_ids(life_act *act, void *arg, const struct store *s, struct arena *a, struct error *e)
+int life_act_by_ids(life_act *act, void *arg, const struct store *s, struct arena *a,
+		    struct error *e)
 {
 	if (act(arg, e) == 0)
 		return 0;

@@ -10,25 +10,27 @@ int life_load(const char *root, const char *id, enum store_lock how, struct aren
 	      struct store *ret_store, struct record *ret_record, struct error *e);
 
 /* Reads the config that the container was made from. */
-int life_read_config(const struct store *s, struct arena *a, struct oci_config *ret, struct error *e);
+int life_read_config(const struct store *s, struct arena *a, struct oci_config *ret,
+		     struct error *e);
 
-/* Engines protect themselves from being killed when memory is short. Unless the config says so, that is not for
- * the program: without oomScoreAdj a score below 0 becomes 0. */
+/* Engines protect themselves from being killed when memory is short. Unless the config says so,
+ * that is not for the program: without oomScoreAdj a score below 0 becomes 0. */
 void life_settle_oom_score(struct oci_process *p);
 
 /* Each decision of the plan as a line of the log at level debug. */
 void life_log_plan(const struct plan *p, struct arena *a);
 
-/* What a plan has to say of things in the config that can't be had: warnings, or with strict an error that
- * names all of them. */
+/* What a plan has to say of things in the config that can't be had: warnings, or with strict an
+ * error that names all of them. */
 int life_settle_notes(const struct plan *p, bool strict, struct arena *a, struct error *e);
 
 /* The record's cgroups, as cgroup/ takes them. */
 struct cgroup_dirs life_cgroups(const struct record *r);
 
-/* How to find the processes of a container that has no cgroups; pidfd: its init, -1 when it has ended.
- * Where they can't be found, *ret finds nothing. */
-void life_find_members(const struct store *s, const struct record *r, int pidfd, struct members *ret);
+/* How to find the processes of a container that has no cgroups; pidfd: its init, -1 when it has
+ * ended. Where they can't be found, *ret finds nothing. */
+void life_find_members(const struct store *s, const struct record *r, int pidfd,
+		       struct members *ret);
 
 /* store_status(), and whether it is frozen. */
 int life_status(const struct store *s, const struct record *r, enum status *ret, int *ret_pidfd,
@@ -40,27 +42,31 @@ int life_probe_host(bool cgroups, struct arena *a, struct host_facts *ret, struc
 /* Where a container's record is: an absolute path, though there may be nothing yet. */
 const char *life_state_dir(const char *root, const char *id, struct arena *a);
 
-/* Opens the namespaces that a bundle joins, and makes its plan. *ret_joins is the caller's to close. */
+/* Opens the namespaces that a bundle joins, and makes its plan. *ret_joins is the caller's to
+ * close. */
 struct bundle;
-int life_plan(const struct create_options *o, const struct host_facts *facts, const struct bundle *b,
-	      struct arena *a, struct joins *ret_joins, struct plan *ret_plan, struct error *e);
+int life_plan(const struct create_options *o, const struct host_facts *facts,
+	      const struct bundle *b, struct arena *a, struct joins *ret_joins,
+	      struct plan *ret_plan, struct error *e);
 
-/* Starts a created container: tells init, waits until the program runs, runs poststart hooks. After a
- * failed hook (ERR_HOOK) the caller must destroy the container, as the specification demands.
- * *ret_notify_fd is where the program will say that it is ready, if anybody waits for it, or -1. take_fd: gets the
- * listener of its filter, if there is one; NULL: it goes to listenerPath. */
-int life_start_created(struct store *s, struct record *r, int pidfd, int *ret_notify_fd, int *take_fd,
+/* Starts a created container: tells init, waits until the program runs, runs poststart hooks. After
+ * a failed hook (ERR_HOOK) the caller must destroy the container, as the specification demands.
+ * *ret_notify_fd is where the program will say that it is ready, if anybody waits for it, or -1.
+ * take_fd: gets the listener of its filter, if there is one; NULL: it goes to listenerPath. */
+int life_start_created(struct store *s, struct record *r, int pidfd, int *ret_notify_fd,
+		       int *take_fd, struct arena *a, struct error *e);
+
+/* Waits until the program runs. -1 with the reason why it doesn't; the process may
+ * still be there. */
+int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, int *take_fd,
 		       struct arena *a, struct error *e);
 
-/* Waits until the program runs. -1 with the reason why it doesn't; the process may still be there. */
-int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, int *take_fd, struct arena *a,
-		       struct error *e);
-
 /* Hands the listener of a process's filter to whoever listenerPath names, or to take_fd. */
-int life_serve_listener(int *listener_fd, pid_t pid, const struct record *r, int *take_fd, struct arena *a,
-			struct error *e);
+int life_serve_listener(int *listener_fd, pid_t pid, const struct record *r, int *take_fd,
+			struct arena *a, struct error *e);
 
-/* Whether there is room for one (file NULL: none is wanted): nothing, or an old one that may be replaced. */
+/* Whether there is room for one (file NULL: none is wanted): nothing, or an old one that may be
+ * replaced. */
 int life_check_pid_file(const char *file, struct error *e);
 
 /* Digits alone, whole at once. */
@@ -70,12 +76,15 @@ int life_send_pidfd(const char *path, int pidfd, struct error *e);
 
 int life_is_of_this_boot(const struct record *r, bool *ret, struct error *e);
 
-/* Does act; where an ordinary user is refused what his container has closed or given away (EACCES), once more,
- * by a child that has the container's ids. What act leaves in memory is not seen then. */
+/* Does act; where an ordinary user is refused what his container has closed or given away
+ * (EACCES), once more, by a child that has the container's ids. What act leaves in memory is
+ * not seen then. */
 typedef int life_act(void *arg, struct error *e);
-int life_act_by_ids(life_act *act, void *arg, const struct store *s, struct arena *a, struct error *e);
+int life_act_by_ids(life_act *act, void *arg, const struct store *s, struct arena *a,
+		    struct error *e);
 
-/* Kills what is left of a container and removes everything that create made. Goes on after a
- * failure, reports the first. The store is gone afterwards unless something could not be removed. */
+/* Kills what is left of a container and removes everything that create made. Goes on
+ * after a failure, reports the first. The store is gone afterwards unless something could
+ * not be removed. */
 int life_destroy(struct store *s, const struct record *r, int pidfd, struct arena *a,
 		 struct error *e);

@@ -23,7 +23,8 @@ static int kill_all(void *arg, struct error *e)
 	return k->sig == SIGKILL ? cgroup_kill(&k->dirs, e) : cgroup_signal(&k->dirs, k->sig, e);
 }
 
-/* The same without cgroups. 1: what there is to find are no processes, and init is signalled alone. */
+/* The same without cgroups. 1: what there is to find are no processes, and init is
+ * signalled alone. */
 static int kill_members(const struct store *s, const struct record *r, int pidfd, int sig,
 			struct error *e)
 {

@@ -1,12 +1,13 @@
 /*
- * The library's edge: the verbs, and containers in the hands of the process that made them. A call returns -1 with an
- * error, or 0 and structs; what it prints, and with which status a program ends, is the program's affair. It leaves
- * nothing behind in the calling process: no descriptor, child, signal mask, handler, umask or directory that was not
- * there before. What is in the structs lives as long as the arena that was given.
+ * The library's edge: the verbs, and containers in the hands of the process that made them. A call
+ * returns -1 with an error, or 0 and structs; what it prints, and with which status a program ends,
+ * is the program's affair. It leaves nothing behind in the calling process: no descriptor, child,
+ * signal mask, handler, umask or directory that was not there before. What is in the structs lives
+ * as long as the arena that was given.
  *
- * One thread, one call at a time; a child of the caller's that ends meanwhile is left alone. A program that serves
- * many should not make containers from its own heap, which init has a copy of until it executes: a small process of
- * its own for each is the way.
+ * One thread, one call at a time; a child of the caller's that ends meanwhile is left alone. A
+ * program that serves many should not make containers from its own heap, which init has a copy of
+ * until it executes: a small process of its own for each is the way.
  */
 #pragma once
 
@@ -41,7 +42,8 @@ struct create_options {
 	unsigned int listen_fds; /* of these, the first: by socket activation */
 	bool notify;		 /* the caller is a service that wants to know when it is ready */
 	const int *streams;	 /* three descriptors for the program; NULL: the caller's own */
-	bool take_listener;	 /* of seccomp notifications: it comes with the start instead of going to listenerPath */
+	bool take_listener; /* of seccomp notifications: it comes with the start instead of going to
+			       listenerPath */
 };
 
 /* A container that this process made, and whose init is its child. */
@@ -60,8 +62,9 @@ struct created {
 int life_create(const struct create_options *o, struct arena *a, struct created *ret,
 		struct error *e);
 
-/* Starts it: the program runs. *ret_listener_fd (may be NULL) is the listener that create_options.take_listener asks
- * for, or -1. Others may look at it and signal it from here on. After a failure it is the caller's to remove. */
+/* Starts it: the program runs. *ret_listener_fd (may be NULL) is the listener that
+ * create_options.take_listener asks for, or -1. Others may look at it and signal it from here on.
+ * After a failure it is the caller's to remove. */
 int life_launch(struct created *c, int *ret_listener_fd, struct arena *a, struct error *e);
 
 /* How a program ended, and what it took. */
@@ -69,13 +72,15 @@ struct life_end {
 	int status;	      /* exit code, or 128 + signal */
 	int signal;	      /* 0: none */
 	bool oom;	      /* the kernel has killed something of it, for it was out of memory */
-	uint64_t cpu_ns;      /* of all its processes; without cgroups, of those that were waited for */
+	uint64_t cpu_ns; /* of all its processes; without cgroups, of those that were waited for */
 	uint64_t peak_memory; /* bytes; 0: not known */
 	int64_t wall_ns;
 };
 
-/* Waits until the program has ended, or until the moment (sys/loop.h; LOOP_NEVER). 1; 0: it has not. */
-int life_wait(struct created *c, int64_t until, struct arena *a, struct life_end *ret, struct error *e);
+/* Waits until the program has ended, or until the moment (sys/loop.h; LOOP_NEVER). 1; 0: it has
+ * not. */
+int life_wait(struct created *c, int64_t until, struct arena *a, struct life_end *ret,
+	      struct error *e);
 
 /* Kills what is left of it, removes it, and lets go. */
 int life_remove(struct created *c, struct arena *a, struct error *e);
@@ -84,8 +89,8 @@ int life_remove(struct created *c, struct arena *a, struct error *e);
 void life_let_go(struct created *c);
 
 /* What a create of these options would do, in words. Nothing is made or changed. */
-int life_describe(const struct create_options *o, enum plan_form form, struct arena *a, struct buf *b,
-		  struct error *e);
+int life_describe(const struct create_options *o, enum plan_form form, struct arena *a,
+		  struct buf *b, struct error *e);
 
 int life_start(const char *root, const char *id, struct arena *a, struct error *e);
 
@@ -125,7 +130,8 @@ struct life_view {
 	enum status status;
 	pid_t pid; /* of init; 0: it has ended */
 };
-int life_state(const char *root, const char *id, struct arena *a, struct life_view *ret, struct error *e);
+int life_state(const char *root, const char *id, struct arena *a, struct life_view *ret,
+	       struct error *e);
 
 int life_kill(const char *root, const char *id, int sig, bool all, struct arena *a,
 	      struct error *e);
@@ -135,8 +141,9 @@ int life_delete(const char *root, const char *id, bool force, struct arena *a, s
 /* The ids below a root, sorted. */
 int life_ids(const char *root, struct arena *a, struct strings *ret, struct error *e);
 
-/* Each container, one by one, since there may be many: the view, and the arena, are gone when each() returns. One whose
- * record can't be read is among them; one whose status can't be told makes it -1, after all others. */
+/* Each container, one by one, since there may be many: the view, and the arena, are gone when
+ * each() returns. One whose record can't be read is among them; one whose status can't be told
+ * makes it -1, after all others. */
 typedef void life_each(void *context, const struct life_view *v, struct arena *a);
 int life_list(const char *root, life_each *each, void *context, struct arena *a, struct error *e);
 
@@ -156,9 +163,10 @@ int life_update(const char *root, const char *id, const struct oci_resources *re
 struct life_stats {
 	struct cgroup_stats cgroup;
 	struct rdt_stats rdt;
-	char *net_dev; /* the text of init's /proc/PID/net/dev; NULL: its interfaces are not its own */
+	char *net_dev; /* init's /proc/PID/net/dev; NULL: its interfaces are not its own */
 };
-int life_stats(const char *root, const char *id, struct arena *a, struct life_stats *ret, struct error *e);
+int life_stats(const char *root, const char *id, struct arena *a, struct life_stats *ret,
+	       struct error *e);
 
 enum life_event_kind { LIFE_EVENT_STATS, LIFE_EVENT_OOM };
 struct life_event {

@@ -21,7 +21,8 @@ int life_is_of_this_boot(const struct record *r, bool *ret, struct error *e)
 	return 0;
 }
 
-/* Numbers of namespaces and of cgroups' inodes begin anew with every boot: by now they are somebody else's. */
+/* Numbers of namespaces and of cgroups' inodes begin anew with every boot: by now they are somebody
+ * else's. */
 static int load_forget_other_boot(struct record *r, struct error *e)
 {
 	bool ours;
@@ -53,7 +54,8 @@ int life_load(const char *root, const char *id, enum store_lock how, struct aren
 	return 0;
 }
 
-int life_read_config(const struct store *s, struct arena *a, struct oci_config *ret, struct error *e)
+int life_read_config(const struct store *s, struct arena *a, struct oci_config *ret,
+		     struct error *e)
 {
 	autoclose int fd = openat(s->dfd, "config.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	size_t len;

@@ -68,8 +68,9 @@ int notify_bind(const struct store *s, struct error *e)
 	int bound;
 
 	snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/notify/notify.sock", s->dfd);
-	/* The name gets the mode that the socket has when it is bound. Never by the name afterwards: the container can
-	 * have a process by now (exec), and may have put something else there. */
+	/* The name gets the mode that the socket has when it is bound. Never by the name
+	 * afterwards: the container can have a process by now (exec), and may have put something
+	 * else there. */
 	if (fd < 0 || fchmod(fd, 0777) < 0)
 		return err_sys(e, "make the notify socket");
 	mask = umask(0);
@@ -113,7 +114,8 @@ static int notify_tell_manager(pid_t pid, struct error *e)
 		at.sun_path[0] = '\0';
 	else
 		len++;
-	return notify_send(fd, &at, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len), text, e);
+	return notify_send(fd, &at, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len), text,
+			   e);
 }
 
 static bool notify_says_ready(char *text)
@@ -128,14 +130,16 @@ static bool notify_says_ready(char *text)
 
 bool notify_forward(int fd, pid_t pid)
 {
-	/* More than the kernel keeps for a socket, but not all that a container may send: signals wait. */
+	/* More than the kernel keeps for a socket, but not all that a container may send: signals
+	 * wait. */
 	enum { AT_ONCE = 64 };
 	char text[DATAGRAM_MAX + 1];
 	struct error why;
 	ssize_t n;
 	int i;
 
-	for (i = 0; i < AT_ONCE && ((n = recv(fd, text, DATAGRAM_MAX, 0)) >= 0 || errno == EINTR); i++) {
+	for (i = 0; i < AT_ONCE && ((n = recv(fd, text, DATAGRAM_MAX, 0)) >= 0 || errno == EINTR);
+	     i++) {
 		if (n < 0)
 			continue;
 		text[n] = '\0';
@@ -177,7 +181,8 @@ int notify_wait(int fd, pid_t pid, int pidfd, struct error *e)
 	loop_add(&l, pidfd, POLLIN, notify_serve_end, NULL);
 	while (loop_round(&l, LOOP_NEVER) == 0)
 		if (patience_is_signalled())
-			return err_set(e, ERR_SYSTEM,
-				       "interrupted by a signal: the container runs, but has not said that it is ready");
+			return err_set(
+				e, ERR_SYSTEM,
+				"interrupted by a signal: the container runs, but has not said that it is ready");
 	return 0;
 }

@@ -1,8 +1,8 @@
 /*
- * Service managers: a caller that runs as a service with NOTIFY_SOCKET wants to know when the program
- * inside is ready. The program gets a socket of its own at /run/notify/notify.sock; of what it says
- * there, only "READY=1" is passed on, by us and together with its pid: nothing else that a service
- * manager understands is for a container to say.
+ * Service managers: a caller that runs as a service with NOTIFY_SOCKET wants to know when the
+ * program inside is ready. The program gets a socket of its own at /run/notify/notify.sock; of what
+ * it says there, only "READY=1" is passed on, by us and together with its pid: nothing else that a
+ * service manager understands is for a container to say.
  */
 #pragma once
 

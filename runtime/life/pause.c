@@ -14,7 +14,8 @@ int life_pause(const char *root, const char *id, struct arena *a, struct error *
 	struct record r;
 
 	/* Locked, so that a start is not caught between its two halves. */
-	if (life_load(root, id, STORE_LOCK, a, &s, &r, e) < 0 || life_status(&s, &r, &status, NULL, e) < 0)
+	if (life_load(root, id, STORE_LOCK, a, &s, &r, e) < 0 ||
+	    life_status(&s, &r, &status, NULL, e) < 0)
 		return -1;
 	switch (status) {
 	case STATUS_CREATED:
@@ -42,7 +43,8 @@ int life_resume(const char *root, const char *id, struct arena *a, struct error 
 	enum status status;
 	struct record r;
 
-	if (life_load(root, id, STORE_LOCK, a, &s, &r, e) < 0 || life_status(&s, &r, &status, NULL, e) < 0)
+	if (life_load(root, id, STORE_LOCK, a, &s, &r, e) < 0 ||
+	    life_status(&s, &r, &status, NULL, e) < 0)
 		return -1;
 	if (status != STATUS_PAUSED)
 		return err_set(e, ERR_WRONG_STATE, "container not paused");

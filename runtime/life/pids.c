@@ -29,10 +29,11 @@ static int pids_by_namespaces(const struct store *s, const struct record *r, str
 		return -1;
 	life_find_members(s, r, pidfd, &m);
 	if (pidfd >= 0 && m.ns_fd < 0)
-		return err_set(e, ERR_HOST,
-			       "ps: container \"%s\" has neither cgroups nor namespaces that tell which "
-			       "processes are its own",
-			       r->id);
+		return err_set(
+			e, ERR_HOST,
+			"ps: container \"%s\" has neither cgroups nor namespaces that tell which "
+			"processes are its own",
+			r->id);
 	rc = members_list(&m, a, ret_pids, ret_n, e);
 	members_close(&m);
 	if (rc == 0 && *ret_n)
@@ -55,11 +56,12 @@ static int pids_list(void *arg, struct error *e)
 
 	if (cgroup_pids(&l->dirs, l->a, &pids, &n, e) < 0)
 		return -1;
-	return fd_write_all(l->fd, pids, n * sizeof(*pids)) < 0 ? err_sys(e, "ps: keep the list") : 0;
+	return fd_write_all(l->fd, pids, n * sizeof(*pids)) < 0 ? err_sys(e, "ps: keep the list") :
+								  0;
 }
 
-static int pids_by_cgroups(const struct store *s, struct cgroup_dirs dirs, struct arena *a, pid_t **ret_pids,
-			 size_t *ret_n, struct error *e)
+static int pids_by_cgroups(const struct store *s, struct cgroup_dirs dirs, struct arena *a,
+			   pid_t **ret_pids, size_t *ret_n, struct error *e)
 {
 	autoclose int fd = memfd_create("ps", MFD_CLOEXEC);
 	size_t len;

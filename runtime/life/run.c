@@ -35,8 +35,8 @@ static int run_detached(const struct run_options *o, struct arena *a, struct err
 }
 
 /* From a program that runs to one that has ended. */
-static int run_attend(struct created *c, bool keep, struct foreground *f, struct arena *a, int *ret_status,
-		      struct error *e)
+static int run_attend(struct created *c, bool keep, struct foreground *f, struct arena *a,
+		      int *ret_status, struct error *e)
 {
 	int result = 0;
 
@@ -50,9 +50,12 @@ static int run_attend(struct created *c, bool keep, struct foreground *f, struct
 	else
 		result = life_remove(c, a, e);
 	timing_mark("deleted");
-	return result < 0 ? err_wrap(e, "the program ended with status %d, but its container is still there",
-				     *ret_status) :
-			    0;
+	return result < 0 ?
+		       err_wrap(
+			       e,
+			       "the program ended with status %d, but its container is still there",
+			       *ret_status) :
+		       0;
 }
 
 static int run_in_foreground(const struct run_options *o, int console[2], struct foreground *f,

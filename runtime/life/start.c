@@ -11,8 +11,8 @@
 #include "life/notify.h"
 #include "sys/patience.h"
 
-static int start_tell_init(struct store *s, const struct record *r, int pidfd, int *take_fd, struct arena *a,
-			   struct error *e)
+static int start_tell_init(struct store *s, const struct record *r, int pidfd, int *take_fd,
+			   struct arena *a, struct error *e)
 {
 	autoclose int sock = store_connect(s, e);
 
@@ -35,8 +35,8 @@ static int start_run_poststart(const struct record *r, struct arena *a, struct e
 			 &(struct hook_setting){.dir = r->bundle}, e);
 }
 
-int life_start_created(struct store *s, struct record *r, int pidfd, int *ret_notify_fd, int *take_fd,
-		       struct arena *a, struct error *e)
+int life_start_created(struct store *s, struct record *r, int pidfd, int *ret_notify_fd,
+		       int *take_fd, struct arena *a, struct error *e)
 {
 	*ret_notify_fd = -1;
 	if (r->notify && notify_is_wanted() && (*ret_notify_fd = notify_bind(s, e)) < 0)
@@ -60,7 +60,8 @@ static int start_it(const char *root, const char *id, struct arena *a, struct er
 	enum status status;
 	struct record r;
 
-	if (life_load(root, id, STORE_LOCK, a, &s, &r, e) < 0 || life_status(&s, &r, &status, &pidfd, e) < 0)
+	if (life_load(root, id, STORE_LOCK, a, &s, &r, e) < 0 ||
+	    life_status(&s, &r, &status, &pidfd, e) < 0)
 		return -1;
 	switch (status) {
 	case STATUS_CREATED:
@@ -74,9 +75,10 @@ static int start_it(const char *root, const char *id, struct arena *a, struct er
 		return err_set(e, ERR_WRONG_STATE, "cannot start a container that has stopped");
 	}
 	if (!r.has_process)
-		return err_set(e, ERR_CONFIG,
-			       "process: the config of container \"%s\" has none, so it can't be started",
-			       id);
+		return err_set(
+			e, ERR_CONFIG,
+			"process: the config of container \"%s\" has none, so it can't be started",
+			id);
 	if (life_start_created(&s, &r, pidfd, &notify_fd, NULL, a, e) == 0) {
 		store_unlock(&s);
 		return notify_fd < 0 ? 0 : notify_wait(notify_fd, r.pid, pidfd, e);

@@ -2,7 +2,8 @@
 #include "base/log.h"
 #include "life/internal.h"
 
-int life_state(const char *root, const char *id, struct arena *a, struct life_view *ret, struct error *e)
+int life_state(const char *root, const char *id, struct arena *a, struct life_view *ret,
+	       struct error *e)
 {
 	auto_store struct store s = STORE_NONE;
 	struct life_view v;
@@ -27,7 +28,8 @@ static struct life_view list_unreadable(const char *id, struct arena *a)
 	};
 }
 
-static int list_look_at(int root_dfd, const char *id, life_each *each, void *context, struct error *e)
+static int list_look_at(int root_dfd, const char *id, life_each *each, void *context,
+			struct error *e)
 {
 	auto_store struct store s = STORE_NONE;
 	struct life_view v = {0};

@@ -75,8 +75,9 @@ static int update_plan(struct oci_resources *r, const struct cgroup_dirs *dirs, 
 }
 
 /* The class first: one write, which can be taken back when the cgroups refuse. */
-static int update_write(const struct record *r, const char *schemata, const struct cgroup_plan *plan,
-			char *warning, size_t size, struct arena *a, struct error *e)
+static int update_write(const struct record *r, const char *schemata,
+			const struct cgroup_plan *plan, char *warning, size_t size, struct arena *a,
+			struct error *e)
 {
 	const char *old = NULL;
 	struct error ignored;

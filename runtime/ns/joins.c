@@ -28,8 +28,8 @@ static int join_open(const struct oci_namespace *ns, struct error *e)
 	if (fd < 0)
 		return err_sys(e, "linux.namespaces: open %s namespace %s", name->word, ns->path);
 	if (ioctl(fd, NS_GET_NSTYPE) != name->flag)
-		return err_set(e, ERR_CONFIG, "linux.namespaces: %s is not a %s namespace", ns->path,
-			       name->word);
+		return err_set(e, ERR_CONFIG, "linux.namespaces: %s is not a %s namespace",
+			       ns->path, name->word);
 	return fd_steal(&fd);
 }
 

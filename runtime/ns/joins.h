@@ -1,7 +1,7 @@
 /*
- * Namespaces that the config joins by path: opened once, before the plan is made, and judged as opened. A
- * path may lead to a namespace that the runtime is in itself, as /proc/self/ns/net does; then there is
- * nothing to join, and what the config would set in it would be set for the caller.
+ * Namespaces that the config joins by path: opened once, before the plan is made, and judged as
+ * opened. A path may lead to a namespace that the runtime is in itself, as /proc/self/ns/net does;
+ * then there is nothing to join, and what the config would set in it would be set for the caller.
  */
 #pragma once
 

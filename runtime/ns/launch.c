@@ -15,7 +15,7 @@
 enum {
 	SAY_MAP_ME, /* child → parent: I am in the new user namespace */
 	SAY_MAPPED, /* parent → child: the maps are written */
-	SAY_BORN,   /* launcher → parent: this is the child (its pidfd; none if it is the launcher) */
+	SAY_BORN, /* launcher → parent: this is the child (its pidfd; none if it is the launcher) */
 	SAY_FAILED, /* launcher → parent, with the error */
 };
 
@@ -26,9 +26,12 @@ int launch_ask_for_maps(int sock, struct error *e)
 
 	if (msg_send(sock, SAY_MAP_ME, NULL, -1) < 0)
 		return err_sys(e, "ask for the id maps");
-	if (msg_await(sock, &kind, &from, NULL, "the parent ended before the id maps were written", e) < 0)
+	if (msg_await(sock, &kind, &from, NULL, "the parent ended before the id maps were written",
+		      e) < 0)
 		return -1;
-	return kind == SAY_MAPPED ? 0 : err_set(e, ERR_BUG, "message %d came instead of the id maps", kind);
+	return kind == SAY_MAPPED ?
+		       0 :
+		       err_set(e, ERR_BUG, "message %d came instead of the id maps", kind);
 }
 
 static int launch_map(const struct launch *l, pid_t pid, int sock, struct error *e)
@@ -102,7 +105,8 @@ static pid_t launch_attend(const struct launch *l, pid_t launcher, int sock, int
 
 	for (;;) {
 		if (msg_wait(sock, e) < 0 ||
-		    msg_await(sock, &kind, &from, &pidfd, "the launcher died before it had a child", e) < 0)
+		    msg_await(sock, &kind, &from, &pidfd, "the launcher died before it had a child",
+			      e) < 0)
 			return -1;
 		if (kind == SAY_MAP_ME && launch_map(l, launcher, sock, e) < 0)
 			return -1;
@@ -121,10 +125,12 @@ static pid_t launch_attend(const struct launch *l, pid_t launcher, int sock, int
 		return pid;
 	}
 	err_sys(e, "find the pid of the container's process");
-	/* What can't be named to anybody must not run; but somebody else's process is none of our business. */
+	/* What can't be named to anybody must not run; but somebody else's process is none of our
+	 * business. */
 	if (e->sys != ECHILD) {
 		pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
-		waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0}, WEXITED | __WALL); /* it has no number here */
+		waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0},
+		       WEXITED | __WALL); /* it has no number here */
 	}
 	fd_close(&pidfd);
 	return -1;

@@ -1,6 +1,6 @@
 /*
- * Runs in the runtime's process, with the caller's rights: of a process that it may not look at nothing
- * is known, and it is left alone.
+ * Runs in the runtime's process, with the caller's rights: of a process that it may not look at
+ * nothing is known, and it is left alone.
  */
 #include "ns/members.h"
 
@@ -147,8 +147,8 @@ static bool members_know_user(const struct members *m)
 	return m->user_fd >= 0 || m->user_id;
 }
 
-/* How deep a user namespace is below the container's own; 0: it is that, -1: it isn't below. Takes fd, which
- * may be -1. */
+/* How deep a user namespace is below the container's own; 0: it is that, -1: it isn't below. Takes
+ * fd, which may be -1. */
 static int members_depth(const struct members *m, int fd)
 {
 	int depth, above_fd, result = -1;
@@ -190,7 +190,8 @@ static enum kin members_kin(const struct members *m, pid_t pid)
 
 	if (have || depth < 0)
 		return have ? MEMBER : STRANGER;
-	/* Who left had the rights for it in a user namespace of his own, which owns what he made. */
+	/* Who left had the rights for it in a user namespace of his own, which owns
+	 * what he made. */
 	if (depth == 0 || members_depth(m, ioctl(mnt_fd, NS_GET_USERNS)) <= 0)
 		return NEIGHBOUR;
 	return LEAVER;
@@ -256,20 +257,21 @@ bool members_exist(const struct members *m)
 	return exist;
 }
 
-/* The number may be another process's by now; one that is in the namespaces after its pidfd was opened
- * is the one that gets the signal. Its pidfd, or -1. */
+/* The number may be another process's by now; one that is in the namespaces after its pidfd was
+ * opened is the one that gets the signal. Its pidfd, or -1. */
 static int member_signal(const struct members *m, pid_t pid, int sig)
 {
 	autoclose int pidfd = pid == getpid() ? -1 : pidfd_open(pid, 0);
 	enum kin kin = pidfd < 0 ? STRANGER : members_kin(m, pid);
 
-	if (!(kin == MEMBER || (kin == LEAVER && !m->user_shared)) || pidfd_send_signal(pidfd, sig, NULL, 0) < 0)
+	if (!(kin == MEMBER || (kin == LEAVER && !m->user_shared)) ||
+	    pidfd_send_signal(pidfd, sig, NULL, 0) < 0)
 		return -1;
 	return fd_steal(&pidfd);
 }
 
-/* A few at a time, for there may be thousands. Who is killed is waited for: he is in no namespace for a while before
- * he has ended. */
+/* A few at a time, for there may be thousands. Who is killed is waited for: he is in no namespace
+ * for a while before he has ended. */
 static void members_signal_some(const struct members *m, const pid_t *pids, size_t n, int sig)
 {
 	const int64_t until = sig == SIGKILL ? loop_now() + LOOP_SECOND : 0;

@@ -1,12 +1,14 @@
 /*
- * A container's processes where no cgroup holds them: those in its own pid namespace, or, without one,
- * those in its own mount namespace. Another container may have joined any of the other namespaces.
+ * A container's processes where no cgroup holds them: those in its own pid namespace, or, without
+ * one, those in its own mount namespace. Another container may have joined any of the other
+ * namespaces.
  *
- * Who leaves for a mount namespace of his own making needs a user namespace for it, or CAP_SYS_ADMIN. User
- * namespaces know what they were made in, and mount namespaces whose they are: whose mount namespace belongs to
- * one below the container's own counts, too. Unless another container has joined that, or somebody is in it or
- * below with a mount namespace that was not made below: what is below may then be the other's. A process that
- * has left by CAP_SYS_ADMIN, or from a container without a user namespace of its own, is not found.
+ * Who leaves for a mount namespace of his own making needs a user namespace for it, or
+ * CAP_SYS_ADMIN. User namespaces know what they were made in, and mount namespaces whose they are:
+ * whose mount namespace belongs to one below the container's own counts, too. Unless another
+ * container has joined that, or somebody is in it or below with a mount namespace that was not made
+ * below: what is below may then be the other's. A process that has left by CAP_SYS_ADMIN, or from a
+ * container without a user namespace of its own, is not found.
  */
 #pragma once
 
@@ -22,7 +24,7 @@ struct members {
 	int ns_fd;	  /* held open, so that its number is nobody else's; or -1 and … */
 	uint64_t mnt_id;  /* … the kernel's unique id of a mount namespace; 0: nothing is found */
 	bool pid_ns;	  /* ns_fd is a pid namespace; those below it count, too */
-	int user_fd;	  /* beside a mount namespace: the container's own user namespace, or -1 and … */
+	int user_fd; /* beside a mount namespace: the container's own user namespace, or -1 and … */
 	uint64_t user_id; /* … its unique id; 0: there is none, or it isn't known */
 	bool user_shared; /* another container is in it: what is below may be that one's */
 };
@@ -34,8 +36,8 @@ int members_of_init(pid_t pid, bool pid_ns, bool user_ns, struct members *ret, s
 
 void members_close(struct members *m);
 
-/* The unique ids of the mount and the user namespace that process pid is in; 0 where the kernel (before 6.11
- * and 6.18) has none. */
+/* The unique ids of the mount and the user namespace that process pid is in; 0 where the kernel
+ * (before 6.11 and 6.18) has none. */
 void members_ids(pid_t pid, uint64_t *ret_mnt, uint64_t *ret_user);
 
 /* The same of an open user namespace, and of the container's own. */
@@ -44,7 +46,8 @@ uint64_t members_user_id(const struct members *m);
 
 enum members_in { MEMBERS_OUT, MEMBERS_IN, MEMBERS_UNKNOWN };
 
-/* Whether process pid is in the container's own user namespace or below. UNKNOWN: it may not be looked at. */
+/* Whether process pid is in the container's own user namespace or below. UNKNOWN: it may not be
+ * looked at. */
 enum members_in members_in_user(const struct members *m, pid_t pid);
 /* Whether a process is in the namespace, or in a pid namespace below it. */
 bool members_have(const struct members *m, pid_t pid);

@@ -22,8 +22,8 @@
 #include "sys/proc.h"
 #include "sys/sys.h"
 
-/* Whether the rights over a pid namespace stay until init wants it: no user namespace is entered, or
- * just the one that it belongs to. */
+/* Whether the rights over a pid namespace stay until init wants it: no user namespace is entered,
+ * or just the one that it belongs to. */
 static bool spawn_can_enter_late(const struct plan *p, const struct joins *j)
 {
 	autoclose int owner_fd = -1;
@@ -59,8 +59,8 @@ static int launcher_join_error(const struct plan *p, enum oci_ns type, struct er
 }
 
 /*
- * Two rounds around the user namespace: before it we have the host's rights over namespaces that the
- * host owns, after it those over namespaces that it owns itself.
+ * Two rounds around the user namespace: before it we have the host's rights over namespaces that
+ * the host owns, after it those over namespaces that it owns itself.
  */
 static int launcher_join(const struct plan *p, struct joins *j, struct error *e)
 {
@@ -137,8 +137,8 @@ static int spawn_enter(void *context, int sock, struct error *e)
 		if (launcher_set_time_offsets(p, e) < 0)
 			return -1;
 	}
-	/* There may be others in what was joined. After the maps, which could not be written otherwise;
-	 * init inherits it. */
+	/* There may be others in what was joined. After the maps, which could not be written
+	 * otherwise; init inherits it. */
 	if (prctl(PR_SET_DUMPABLE, 0) < 0)
 		return err_sys(e, "prctl");
 	return 0;

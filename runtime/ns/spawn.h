@@ -3,13 +3,13 @@
  *
  *	nothing joined, no time namespace      otherwise, or with something to do before
  *
- *	parent ──clone3(all)──► init           parent ──► launcher: setns, unshare(user), unshare(time)
+ *	parent ──clone3(all)──► init           parent ──► launcher: setns, unshare(user, time)
  *	       ◄── maps ──►                                  │ ◄── maps ──► parent
  *	                                                     └─clone3(CLONE_PARENT, the rest)─► init
  *
- * Into a pid namespace that others live in, nothing is born before it has the payload's rights and no
- * others, for whoever may trace there could take it over. So the launcher goes on as init, outside of
- * it, and has the process that becomes the program last (init_be_born in init/init.c).
+ * Into a pid namespace that others live in, nothing is born before it has the payload's rights and
+ * no others, for whoever may trace there could take it over. So the launcher goes on as init,
+ * outside of it, and has the process that becomes the program last (init_be_born in init/init.c).
  *
  * Either way init is the parent's child. A cgroup namespace of v1 hierarchies is made by init after
  * it has joined its cgroups, or it would be rooted at the old ones.
@@ -22,12 +22,12 @@
 #include "base/err.h"
 #include "plan/plan.h"
 
-/* A joined pid namespace, which only children of init are in. Whoever it belongs to, somebody may be there who has the
- * rights over our processes that the runtime's root has. */
+/* A joined pid namespace, which only children of init are in. Whoever it belongs to, somebody may
+ * be there who has the rights over our processes that the runtime's root has. */
 struct pid_ns {
 	int fd;	      /* -1: none is joined, or it is closed by now */
 	bool joined;
-	bool entered; /* children are born there already: it belongs to a user namespace that was left */
+	bool entered; /* children are born there already: it is of a user namespace that was left */
 };
 
 #define PID_NS_NONE ((struct pid_ns){.fd = -1})
@@ -42,7 +42,7 @@ struct spawn {
 	void *context;
 	/* What is to be done before a user namespace is entered; NULL: nothing. With a launcher. */
 	int (*before)(void *context, struct error *e);
-	uint64_t *ret_mnt_id; /* of init's new mount namespace, where it can be told; NULL: not asked for */
+	uint64_t *ret_mnt_id; /* of init's new mount namespace, if known; NULL: not wanted */
 	uint64_t *ret_user_id; /* the same of its new user namespace */
 	struct pid_ns *pid_ns; /* for main(): set in the process that it runs in */
 };

@@ -23,8 +23,9 @@ static size_t userns_format(const struct oci_id_maps *maps, char *text, size_t s
 	size_t i, len = 0;
 
 	for (i = 0; i < maps->n && len < size; i++)
-		len += (size_t)snprintf(text + len, size - len, "%u %u %u\n", maps->v[i].container_id,
-					maps->v[i].host_id, maps->v[i].size);
+		len += (size_t)snprintf(text + len, size - len, "%u %u %u\n",
+					maps->v[i].container_id, maps->v[i].host_id,
+					maps->v[i].size);
 	return len;
 }
 
@@ -109,10 +110,11 @@ static int userns_call_helper(const char *name, pid_t pid, const struct oci_id_m
 	if (userns_await_helper(child, &status, e) < 0)
 		return err_wrap(e, "%s", helper);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-		return err_set(e, ERR_HOST,
-			       "%s refused the mapping: the ids must be in a range that /etc/subuid or "
-			       "/etc/subgid gives to this user",
-			       helper);
+		return err_set(
+			e, ERR_HOST,
+			"%s refused the mapping: the ids must be in a range that /etc/subuid or "
+			"/etc/subgid gives to this user",
+			helper);
 	return 0;
 }
 
@@ -150,7 +152,8 @@ int userns_write_maps(pid_t pid, const struct oci_id_maps *uids, const struct oc
 	if (proc_dfd < 0)
 		return -1;
 	if (uids->n > LINES_MAX || gids->n > LINES_MAX)
-		return err_set(e, ERR_CONFIG, "linux.uidMappings: more than %d mappings", LINES_MAX);
+		return err_set(e, ERR_CONFIG, "linux.uidMappings: more than %d mappings",
+			       LINES_MAX);
 	if (rootless)
 		return userns_write_rootless(proc_dfd, pid, uids, gids, e);
 	userns_format(gids, text, sizeof(text));

@@ -178,25 +178,31 @@ void oci_features_write(struct arena *a, struct buf *b)
 		.version_max = arena_strdup(a, OCI_VERSION_MAX),
 		.hooks = words_of(a, oci_hook_kinds),
 		.mount_options = words_of(a, mount_option_names),
-		.linux_ = {
-			.namespaces = enum_words_of(a, oci_ns_words),
-			.capabilities = capability_words(a),
-			.cgroup = {.v1 = true, .v2 = true, .rdma = true},
-			.seccomp = {
-				.enabled = true,
-				.actions = enum_words_of(a, oci_seccomp_action_words),
-				.operators = enum_words_of(a, oci_seccomp_op_words),
-				.archs = words_of(a, oci_seccomp_archs),
-				.known_flags = words_of(a, oci_seccomp_flags),
-				.supported_flags = words_of(a, oci_seccomp_flags),
+		.linux_ =
+			{
+				.namespaces = enum_words_of(a, oci_ns_words),
+				.capabilities = capability_words(a),
+				.cgroup = {.v1 = true, .v2 = true, .rdma = true},
+				.seccomp =
+					{
+						.enabled = true,
+						.actions =
+							enum_words_of(a, oci_seccomp_action_words),
+						.operators = enum_words_of(a, oci_seccomp_op_words),
+						.archs = words_of(a, oci_seccomp_archs),
+						.known_flags = words_of(a, oci_seccomp_flags),
+						.supported_flags = words_of(a, oci_seccomp_flags),
+					},
+				.intel_rdt = {.enabled = true,
+					      .schemata = true,
+					      .monitoring = true},
+				.memory_policy = {.modes = words_of(a, oci_memory_modes),
+						  .flags = words_of(a, oci_memory_flags)},
+				.mount_extensions = {.idmap = {.enabled = true}},
+				.net_devices = {.enabled = true},
+				.apparmor = {.enabled = true},
+				.selinux = {.enabled = true},
 			},
-			.intel_rdt = {.enabled = true, .schemata = true, .monitoring = true},
-			.memory_policy = {.modes = words_of(a, oci_memory_modes), .flags = words_of(a, oci_memory_flags)},
-			.mount_extensions = {.idmap = {.enabled = true}},
-			.net_devices = {.enabled = true},
-			.apparmor = {.enabled = true},
-			.selinux = {.enabled = true},
-		},
 	};
 
 	json_write(b, &features_table, &f, 2);

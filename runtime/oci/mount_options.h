@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 enum mount_option_kind {
-	OPT_NOTHING,	 /* recognised, and without effect on Linux's new mount calls: see the table */
-	OPT_ATTR,	 /* an attribute of the mount */
-	OPT_ATTR_ALL,	 /* the same for all mounts of the tree */
-	OPT_FS_FLAG,	 /* a flag of the filesystem instance */
+	OPT_NOTHING,  /* recognised, and without effect on Linux's new mount calls: see the table */
+	OPT_ATTR,     /* an attribute of the mount */
+	OPT_ATTR_ALL, /* the same for all mounts of the tree */
+	OPT_FS_FLAG,  /* a flag of the filesystem instance */
 	OPT_FS_UNFLAG,	 /* takes back such a flag; it is off by default */
 	OPT_PROPAGATION, /* of the mount */
 	OPT_PROPAGATION_ALL,

@@ -1,6 +1,6 @@
 /*
- * Notes: sentences about what a config asks for and can't have, or has in another way. They are for the log, or,
- * where the caller wants nothing left out (--strict), for the error.
+ * Notes: sentences about what a config asks for and can't have, or has in another way. They are for
+ * the log, or, where the caller wants nothing left out (--strict), for the error.
  */
 #pragma once
 

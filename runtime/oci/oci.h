@@ -38,7 +38,8 @@ enum oci_ns oci_sysctl_ns(const char *key);
 
 /* The example config of `sbxrun spec`. */
 void oci_spec_default(struct arena *a, struct oci_config *ret_config);
-/* The same for an ordinary user: a user namespace with one mapping, no cgroup limits, /sys bound. */
+/* The same for an ordinary user: a user namespace with one mapping, no cgroup
+ * limits, /sys bound. */
 void oci_spec_rootless(struct arena *a, uint32_t uid, uint32_t gid, struct oci_config *ret_config);
 
 /* The features document, to the buffer; host-independent. */

@@ -14,8 +14,9 @@
 #include "oci/words.h"
 
 /*
- * The most that a list may have. No engine comes near; tests/unit/test_config_caps.c fills each of them.
- * What is done with a list may cost its length times a logarithm, and its square only where that is small.
+ * The most that a list may have. No engine comes near; tests/unit/test_config_caps.c fills each of
+ * them. What is done with a list may cost its length times a logarithm, and its square only where
+ * that is small.
  */
 enum {
 	MAX_ID_MAPS = 340,  /* the kernel's own bound for a user namespace's map */

@@ -202,7 +202,8 @@ static int validate_intel_rdt(const struct oci_intel_rdt *r, struct error *e)
 			      json_show(id).text);
 	if (r->mem_bw_schema &&
 	    (!str_after(r->mem_bw_schema, "MB:") || strchr(r->mem_bw_schema, '\n')))
-		return REFUSE(e, "linux.intelRdt.memBwSchema: %s is not a line that begins with MB:",
+		return REFUSE(e,
+			      "linux.intelRdt.memBwSchema: %s is not a line that begins with MB:",
 			      json_show(r->mem_bw_schema).text);
 	for (i = 0; i < r->schemata.n; i++)
 		if (!*r->schemata.v[i] || strchr(r->schemata.v[i], '\n'))

@@ -51,7 +51,8 @@ static int validate_mount_maps(const struct oci_config *c, size_t n, struct erro
 	if ((m->uid_mappings.n == 0) != (m->gid_mappings.n == 0))
 		return REFUSE(e, "mounts[%zu]: uidMappings and gidMappings need each other", n);
 	if (mount_wants_idmap(m) && m->uid_mappings.n == 0 && !oci_namespace_find(c, OCI_NS_USER))
-		return REFUSE(e, "mounts[%zu].options: idmap needs mappings or a user namespace", n);
+		return REFUSE(e, "mounts[%zu].options: idmap needs mappings or a user namespace",
+			      n);
 	snprintf(at, sizeof(at), "mounts[%zu].uidMappings", n);
 	if (oci_validate_id_maps(&m->uid_mappings, at, e) < 0)
 		return -1;

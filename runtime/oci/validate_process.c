@@ -57,7 +57,8 @@ static int validate_rlimits(const struct oci_process *p, const char *at, struct 
 				      json_show(r[i].type).text);
 		bit = (uint64_t)1 << number;
 		if (seen & bit)
-			return REFUSE(e, "%srlimits[%zu].type: %s is there twice", at, i, r[i].type);
+			return REFUSE(e, "%srlimits[%zu].type: %s is there twice", at, i,
+				      r[i].type);
 		seen |= bit;
 		if (r[i].soft > r[i].hard)
 			return REFUSE(e, "%srlimits[%zu].soft: above the hard limit", at, i);

@@ -129,7 +129,8 @@ static int validate_block_io(const struct oci_block_io *b, const char *at, struc
 			return REFUSE(e, "%sblockIO.weightDevice[%zu]: a weight is not 10 to 1000",
 				      at, i);
 		if (!d->weight.set && !d->leaf_weight.set)
-			return REFUSE(e, "%sblockIO.weightDevice[%zu].weight: required, but missing",
+			return REFUSE(e,
+				      "%sblockIO.weightDevice[%zu].weight: required, but missing",
 				      at, i);
 	}
 	if (validate_throttle(&b->throttle_read_bps, at, "throttleReadBpsDevice", e) < 0 ||
@@ -155,11 +156,12 @@ static int validate_hugepages(const struct oci_resources *r, const char *at, str
 
 	for (i = 0; i < r->hugepage_limits.n; i++) {
 		if (!is_page_size(h[i].page_size))
-			return REFUSE(e, "%shugepageLimits[%zu].pageSize: %s is not a page size", at,
-				      i, json_show(h[i].page_size).text);
+			return REFUSE(e, "%shugepageLimits[%zu].pageSize: %s is not a page size",
+				      at, i, json_show(h[i].page_size).text);
 		for (j = 0; j < i; j++)
 			if (str_eq(h[i].page_size, h[j].page_size))
-				return REFUSE(e, "%shugepageLimits[%zu].pageSize: %s is there twice",
+				return REFUSE(e,
+					      "%shugepageLimits[%zu].pageSize: %s is there twice",
 					      at, i, h[i].page_size);
 	}
 	return 0;

@@ -65,7 +65,8 @@ static const struct sysctl_kind *sysctl_find(const char *path)
 enum oci_ns oci_sysctl_ns(const char *key)
 {
 	char path[SYSCTL_LONGEST];
-	const struct sysctl_kind *kind = oci_sysctl_path(key, path, sizeof(path)) ? sysctl_find(path) : NULL;
+	const struct sysctl_kind *kind =
+		oci_sysctl_path(key, path, sizeof(path)) ? sysctl_find(path) : NULL;
 
 	return kind ? kind->ns : OCI_NS_COUNT;
 }

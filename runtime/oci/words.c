@@ -1,4 +1,5 @@
-/* The lists themselves. A word that is added here is read, judged and listed in features at once. */
+/* The lists themselves. A word that is added here is read, judged and listed in
+ * features at once. */
 #include "oci/words.h"
 
 #include "base/str.h"

@@ -1,4 +1,5 @@
-/* The words of config.json's closed sets: what the rows read, validate.c checks and features lists. */
+/* The words of config.json's closed sets: what the rows read, validate.c checks and
+ * features lists. */
 #pragma once
 
 #include "json/json.h"

@@ -66,8 +66,9 @@ int cgroup_build_need(struct cgroup_build *b, const char *controller, const char
 
 	if (i == CGROUP_NO_DIR && b->host->mode == CGROUP_V2 && b->host->v[0].base &&
 	    *b->host->v[0].base)
-		return err_set(b->e, ERR_HOST, "%s: the cgroup controller %s is not delegated to %s",
-			       field, name, b->host->v[0].base);
+		return err_set(b->e, ERR_HOST,
+			       "%s: the cgroup controller %s is not delegated to %s", field, name,
+			       b->host->v[0].base);
 	if (i == CGROUP_NO_DIR)
 		return err_set(b->e, ERR_HOST, "%s: this host has no %s cgroup controller", field,
 			       b->host->mode == CGROUP_V2 ? name : controller);
@@ -216,8 +217,9 @@ static char *path_below(const char *base, const char *path, struct arena *a)
 }
 
 /*
- * Where a path that is not absolute begins, as with runc: whoever has put the caller into a cgroup means its limits to
- * hold for what he starts. In the unified tree it is the one above, for one with processes has no limits to give on.
+ * Where a path that is not absolute begins, as with runc: whoever has put the caller into a cgroup
+ * means its limits to hold for what he starts. In the unified tree it is the one above, for one
+ * with processes has no limits to give on.
  */
 static const char *own_base(const struct cgroup_hierarchy *h, struct arena *a)
 {
@@ -243,7 +245,9 @@ static void dirs_make(struct cgroup_build *b, bool absolute, bool rootless)
 	d->v = arena_array(b->a, d->n, struct cgroup_dir);
 	for (i = 0; i < d->n; i++) {
 		const struct cgroup_hierarchy *h = &b->host->v[i];
-		const char *base = rootless ? (h->base ? h->base : "") : absolute ? "" : own_base(h, b->a);
+		const char *base = rootless ? (h->base ? h->base : "") :
+				   absolute ? "" :
+					      own_base(h, b->a);
 
 		d->v[i].mount = h->mount;
 		d->v[i].path = path_below(base, b->p->path, b->a);
@@ -417,8 +421,8 @@ static bool can_make_nodes(const struct oci_config *c)
 }
 
 /*
- * Device rules that nobody will enforce. Engines send "deny all" also for containers that they want without
- * cgroups, so that is no reason to fail where the program can't make a device itself.
+ * Device rules that nobody will enforce. Engines send "deny all" also for containers that they want
+ * without cgroups, so that is no reason to fail where the program can't make a device itself.
  */
 static int devices_unenforced(struct cgroup_build *b, const struct oci_config *c, bool rootless,
 			      const char *why)
@@ -430,18 +434,21 @@ static int devices_unenforced(struct cgroup_build *b, const struct oci_config *c
 	if (!denies)
 		return 0;
 	if (!rootless && can_make_nodes(c))
-		return err_set(b->e, ERR_HOST,
-			       "linux.resources.devices: can't be enforced, and the program may make any device "
-			       "by CAP_MKNOD: %s",
-			       why);
+		return err_set(
+			b->e, ERR_HOST,
+			"linux.resources.devices: can't be enforced, and the program may make any device "
+			"by CAP_MKNOD: %s",
+			why);
 	b->p->devices_unenforced = true;
-	cgroup_build_note(b, arena_printf(b->a, "linux.resources.devices: without effect: %s", why));
+	cgroup_build_note(b,
+			  arena_printf(b->a, "linux.resources.devices: without effect: %s", why));
 	return 0;
 }
 
 /*
- * A container without cgroups. Who asked for that, and the machine's root, who can mend what is amiss, get
- * an error for limits that can't be had; an ordinary user gets his container without them, and a warning.
+ * A container without cgroups. Who asked for that, and the machine's root, who can mend what is
+ * amiss, get an error for limits that can't be had; an ordinary user gets his container without
+ * them, and a warning.
  */
 static int plan_skipped(struct cgroup_build *b, const struct oci_config *c, bool rootless)
 {
@@ -455,8 +462,8 @@ static int plan_skipped(struct cgroup_build *b, const struct oci_config *c, bool
 	if (!rootless || b->host->mode == CGROUP_DISABLED)
 		return err_set(b->e, ERR_HOST, "%s: no cgroups here: %s", asked,
 			       b->p->skipped_reason);
-	cgroup_build_note(b, arena_printf(b->a, "%s: without effect, for there are no cgroups: %s", asked,
-					  b->p->skipped_reason));
+	cgroup_build_note(b, arena_printf(b->a, "%s: without effect, for there are no cgroups: %s",
+					  asked, b->p->skipped_reason));
 	return 0;
 }
 
@@ -493,7 +500,8 @@ int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cg
 	/* He can't load the program. He can't make device nodes either, but is given some. */
 	if (rootless && plan.devices_dir != CGROUP_NO_DIR) {
 		plan.devices_dir = CGROUP_NO_DIR;
-		if (devices_unenforced(&b, c, true, "device rules of cgroup v2 are for root alone") < 0)
+		if (devices_unenforced(&b, c, true,
+				       "device rules of cgroup v2 are for root alone") < 0)
 			return -1;
 	}
 	v2_want(&b);

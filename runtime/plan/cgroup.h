@@ -51,7 +51,8 @@ struct cgroup_dir {
 	bool unified;
 	bool freezer; /* has the v1 freezer */
 	bool inner;   /* the container is in and sees path + CGROUP_INNER; its limits are at path */
-	char *claim;	/* the word that says whose it is (cgroup/claim.c); NULL: made by a sbxrun that had none */
+	char *claim; /* the word that says whose it is (cgroup/claim.c); NULL: made by a sbxrun that
+			had none */
 	uint64_t inode; /* 0: not made yet, as far as the record knows */
 };
 struct cgroup_dirs {
@@ -109,17 +110,18 @@ struct cgroup_plan {
 	struct cgroup_devices devices; /* for eBPF; v1 rules are among the writes */
 	size_t devices_dir;	       /* unified dir that gets the eBPF program, or SIZE_MAX */
 	bool devices_asked;	       /* the config has rules: no program, no container */
-	bool devices_unenforced;       /* it has, but nothing will enforce them, and a warning says so */
+	bool devices_unenforced; /* it has, but nothing will enforce them, and a warning says so */
 	bool chown;		 /* the container owns its cgroup (v2, own namespace, rw mount) */
 	uint32_t owner_uid;	 /* host ids, when chown */
 	struct notes warnings; /* for the log */
 };
 
 /*
- * The plan for a new container. rootless: anybody but the machine's root. He gets cgroups only where
- * they are delegated to him, and otherwise a plan with skipped_reason and a warning that names the
- * limits which the config asks for. Root gets an error for them. Device rules that can't be kept are a
- * warning for everybody, and an error where the program could make the devices that they deny.
+ * The plan for a new container. rootless: anybody but the machine's root. He gets cgroups only
+ * where they are delegated to him, and otherwise a plan with skipped_reason and a warning that
+ * names the limits which the config asks for. Root gets an error for them. Device rules that can't
+ * be kept are a warning for everybody, and an error where the program could make the devices that
+ * they deny.
  */
 int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cgroup_host *host,
 		     bool rootless, struct arena *a, struct cgroup_plan *ret, struct error *e);

@@ -205,7 +205,8 @@ static size_t unified_dir(const struct cgroup_host *host)
 	return host->n && host->v[host->n - 1].unified ? host->n - 1 : CGROUP_NO_DIR;
 }
 
-static int rules_read(struct cgroup_build *b, const struct oci_resources *r, struct cgroup_devices *ret)
+static int rules_read(struct cgroup_build *b, const struct oci_resources *r,
+		      struct cgroup_devices *ret)
 {
 	size_t i, room = 2 * r->devices.n + ARRAY_SIZE(defaults);
 	struct cgroup_devices d = {.v = arena_array(b->a, room, struct cgroup_device_rule)};

@@ -119,16 +119,17 @@ static bool mount_below_proc_is_allowed(const char *destination)
 }
 
 /*
- * A bind has no filesystem of its own to give parameters to. Flags that mount(2) ignores there, words of
- * fstab (x-… among them) and parameters of a tmpfs, which tools leave behind, are passed over; any other
- * word may be a misspelt "nosuid", and is refused.
+ * A bind has no filesystem of its own to give parameters to. Flags that mount(2) ignores there,
+ * words of fstab (x-… among them) and parameters of a tmpfs, which tools leave behind, are passed
+ * over; any other word may be a misspelt "nosuid", and is refused.
  */
 static bool mount_is_harmless_on_bind(const struct mount_param *q)
 {
-	static const char *const flags[] = {"sync",    "dirsync", "lazytime", "mand",	"auto",	 "noauto",
-					    "nofail",  "_netdev", "user",     "nouser", "users", "owner",
-					    "noswap",  "inode64", "inode32",  "notmpcopyup",
-					    "copy",    "nocopy"};
+	static const char *const flags[] = {"sync",   "dirsync", "lazytime", "mand",
+					    "auto",   "noauto",	 "nofail",   "_netdev",
+					    "user",   "nouser",	 "users",    "owner",
+					    "noswap", "inode64", "inode32",  "notmpcopyup",
+					    "copy",   "nocopy"};
 	static const char *const values[] = {"mode", "size", "uid", "gid", "nr_inodes", "nr_blocks",
 					     "huge", "comment"};
 	size_t i;
@@ -152,16 +153,18 @@ static int mount_drop_bind_params(struct mount_plan *p, struct arena *a, struct 
 
 	for (i = 0; i < p->n_params; i++) {
 		if (!mount_is_harmless_on_bind(&p->params[i]))
-			return err_set(e, ERR_CONFIG,
-				       "%s.options: \"%s\" is unknown, and a bind mount takes no options "
-				       "of a filesystem",
-				       p->field, p->params[i].key);
+			return err_set(
+				e, ERR_CONFIG,
+				"%s.options: \"%s\" is unknown, and a bind mount takes no options "
+				"of a filesystem",
+				p->field, p->params[i].key);
 		notes_take_name(&dropped, p->params[i].key);
 	}
 	p->n_params = 0;
 	if (dropped.n)
 		notes_add_names(notes,
-				arena_printf(a, "%s.options: without meaning for a bind mount:", p->field),
+				arena_printf(a, "%s.options: without meaning for a bind mount:",
+					     p->field),
 				&dropped, a);
 	return 0;
 }
@@ -182,9 +185,10 @@ static int mount_check(const struct mount_plan *p, struct error *e)
 		return err_set(e, ERR_CONFIG, "%s.options: idmap needs a bind mount", p->field);
 	if (path_is_below(p->destination, "/proc") && !str_eq(p->destination, "/proc") &&
 	    !mount_below_proc_is_allowed(p->destination))
-		return err_set(e, ERR_CONFIG,
-			       "%s.destination: \"%s\" cannot be mounted because it is inside /proc",
-			       p->field, p->destination);
+		return err_set(
+			e, ERR_CONFIG,
+			"%s.destination: \"%s\" cannot be mounted because it is inside /proc",
+			p->field, p->destination);
 	if (p->kind == MOUNT_FS && str_eq(p->destination, "/proc") && !str_eq(p->type, "proc"))
 		return err_set(e, ERR_CONFIG, "%s.type: only a procfs may be mounted on /proc",
 			       p->field);

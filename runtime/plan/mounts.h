@@ -28,7 +28,8 @@ struct mount_plan {
 	enum mount_kind kind;
 	const char *type;
 	const char *source;	 /* binds: absolute; else as given, or NULL */
-	const char *inside;	 /* binds: where the source is in the root filesystem itself; NULL: outside */
+	const char *inside;	 /* binds: where the source is in the root filesystem itself; NULL:
+				    outside */
 	const char *destination; /* clean, absolute inside the root */
 	bool binds;		 /* it is a bind, or a remount of one */
 	bool recursive;		 /* rbind */
@@ -43,13 +44,13 @@ struct mount_plan {
 	struct mount_param *params;
 };
 
-/* linux.mountLabel: SELinux's context of a new filesystem, unless its options have one or its files have
- * labels of the policy. */
+/* linux.mountLabel: SELinux's context of a new filesystem, unless its options have one or its files
+ * have labels of the policy. */
 void plan_mount_label(struct mount_plan *m, const char *label, struct arena *a);
 
-/* Absolute paths without the "/" and "/." that would make directories of files at their end. For one
- * with ".." there is a second that means what the text says without looking: "/file/../other" is not
- * there for the kernel. These are the last. */
+/* Absolute paths without the "/" and "/." that would make directories of files at their end. For
+ * one with ".." there is a second that means what the text says without looking: "/file/../other"
+ * is not there for the kernel. These are the last. */
 struct strings plan_paths(const struct strings *paths, struct arena *a);
 
 /* bundle is absolute. Notes are sentences for the log. */

@@ -28,11 +28,13 @@ static int plan_namespace_list(const struct oci_config *c, const struct host_fac
 
 		if (ns->type == OCI_NS_TIME && !facts->has_time_ns)
 			return err_set(e, ERR_HOST,
-				       "linux.namespaces[%zu]: this kernel has no time namespaces", i);
+				       "linux.namespaces[%zu]: this kernel has no time namespaces",
+				       i);
 		if (!ns->path)
 			ret->new_flags |= (uint64_t)oci_ns_names[ns->type].flag;
 		else if (!(facts->own_ns & 1U << ns->type))
-			ret->joins[ret->n_joins++] = (struct ns_join){.type = ns->type, .path = ns->path};
+			ret->joins[ret->n_joins++] =
+				(struct ns_join){.type = ns->type, .path = ns->path};
 	}
 	return 0;
 }
@@ -47,27 +49,29 @@ int plan_namespaces(const struct oci_config *c, const struct host_facts *facts, 
 	p->attach_on_host = !p->new_root && !p->root_detached && !plan_join(p, OCI_NS_MOUNT);
 	p->owns_userns = plan_has_new(p, CLONE_NEWUSER);
 	if (plan_join(p, OCI_NS_MOUNT) && !p->root_detached)
-		return err_set(e, ERR_HOST,
-			       "linux.namespaces: joining a mount namespace needs Linux 6.15: before, the "
-			       "container's mounts would stay in it");
+		return err_set(
+			e, ERR_HOST,
+			"linux.namespaces: joining a mount namespace needs Linux 6.15: before, the "
+			"container's mounts would stay in it");
 	if (!facts->privileged && !p->owns_userns && !plan_join(p, OCI_NS_USER))
 		return err_set(e, ERR_CONFIG,
 			       "linux.namespaces: an ordinary user needs a user namespace "
 			       "(`sbxrun spec --rootless` makes such a config)");
 	if (p->owns_userns && (!c->linux_.uid_mappings.n || !c->linux_.gid_mappings.n))
-		return err_set(e, ERR_CONFIG,
-			       "linux.uidMappings: a new user namespace needs uid and gid mappings");
+		return err_set(
+			e, ERR_CONFIG,
+			"linux.uidMappings: a new user namespace needs uid and gid mappings");
 	return 0;
 }
 
 static int refuse_shared(const struct oci_config *c, const char *field, enum oci_ns type,
 			 struct error *e)
 {
-	return err_set(e, ERR_CONFIG,
-		       "%s: %s is the %s namespace of the host, where nothing may be changed: drop the "
-		       "path for a new one",
-		       field, json_show(oci_namespace_find(c, type)->path).text,
-		       oci_ns_names[type].word);
+	return err_set(
+		e, ERR_CONFIG,
+		"%s: %s is the %s namespace of the host, where nothing may be changed: drop the "
+		"path for a new one",
+		field, json_show(oci_namespace_find(c, type)->path).text, oci_ns_names[type].word);
 }
 
 static int check_shared_sysctls(const struct oci_config *c, unsigned int shared, struct error *e)
@@ -81,7 +85,8 @@ static int check_shared_sysctls(const struct oci_config *c, unsigned int shared,
 		type = oci_sysctl_ns(sysctl->v[i].key);
 		if (!(shared & 1U << type))
 			continue;
-		snprintf(field, sizeof(field), "linux.sysctl[%s]", json_show(sysctl->v[i].key).text);
+		snprintf(field, sizeof(field), "linux.sysctl[%s]",
+			 json_show(sysctl->v[i].key).text);
 		return refuse_shared(c, field, type, e);
 	}
 	return 0;

@@ -1,10 +1,11 @@
-/* Which namespaces are made, which are joined, and what may be set in them. Used by plan.c alone. */
+/* Which namespaces are made, which are joined, and what may be set in them. Used by
+ * plan.c alone. */
 #pragma once
 
 #include "plan/plan.h"
 
-/* Fills the plan's namespaces, and what of the root depends on them. A path that leads to a namespace
- * of our own counts as if the config had left it out. */
+/* Fills the plan's namespaces, and what of the root depends on them. A path that leads to a
+ * namespace of our own counts as if the config had left it out. */
 int plan_namespaces(const struct oci_config *c, const struct host_facts *facts, struct plan *p,
 		    struct error *e);
 

@@ -37,8 +37,9 @@ static void plan_propagation(const struct oci_config *c, struct plan *p)
 }
 
 /*
- * These show a namespace, and only who owns it may mount them. Another user namespace does not own those
- * that stay the host's; then what the host has mounted for them is bound, which shows the same.
+ * These show a namespace, and only who owns it may mount them. Another user namespace does not own
+ * those that stay the host's; then what the host has mounted for them is bound, which shows the
+ * same.
  */
 static void plan_bind_foreign(struct mount_plan *m, struct arena *a, struct plan *p)
 {
@@ -62,8 +63,11 @@ static void plan_bind_foreign(struct mount_plan *m, struct arena *a, struct plan
 			continue;
 		if (m->n_params || (rows[i].set_all & ~m->set))
 			notes_add(&p->warnings,
-				  arena_printf(a, "%s: it is the host's %s%s, without options of its own",
-					       m->field, rows[i].host, rows[i].set_all ? ", read-only" : ""),
+				  arena_printf(
+					  a,
+					  "%s: it is the host's %s%s, without options of its own",
+					  m->field, rows[i].host,
+					  rows[i].set_all ? ", read-only" : ""),
 				  a);
 		m->kind = MOUNT_BIND;
 		m->source = rows[i].host;
@@ -74,9 +78,9 @@ static void plan_bind_foreign(struct mount_plan *m, struct arena *a, struct plan
 }
 
 /*
- * A source below the root filesystem's path is looked for there when its turn comes, as in runc: it may
- * be in one of the mounts before it. That is by name alone; sources_find_inside() knows other names. Ids are mapped by
- * the parent, which sees the image as it was.
+ * A source below the root filesystem's path is looked for there when its turn comes, as in runc: it
+ * may be in one of the mounts before it. That is by name alone; sources_find_inside() knows other
+ * names. Ids are mapped by the parent, which sees the image as it was.
  */
 static void plan_source_inside(struct mount_plan *m, struct arena *a, const struct plan *p)
 {
@@ -106,9 +110,10 @@ static int plan_mounts(const struct oci_config *c, struct arena *a, struct plan 
 			continue;
 		/* No maps of its own: the container's. */
 		if (!p->owns_userns)
-			return err_set(e, ERR_CONFIG,
-				       "%s.options: idmap without mappings needs a new user namespace",
-				       m->field);
+			return err_set(
+				e, ERR_CONFIG,
+				"%s.options: idmap without mappings needs a new user namespace",
+				m->field);
 		m->uid_maps = c->linux_.uid_mappings;
 		m->gid_maps = c->linux_.gid_mappings;
 	}
@@ -201,11 +206,13 @@ static void plan_devices(const struct oci_config *c, struct arena *a, struct pla
 					   .gid = d->gid.set ? d->gid.v : 0,
 				   });
 	}
-	notes_add_names(&p->warnings, "linux.devices: mode and owner are those of the host's device:",
-			&foreign, a);
+	notes_add_names(&p->warnings,
+			"linux.devices: mode and owner are those of the host's device:", &foreign,
+			a);
 }
 
-static int plan_netdevs(const struct oci_config *c, struct arena *a, struct plan *p, struct error *e)
+static int plan_netdevs(const struct oci_config *c, struct arena *a, struct plan *p,
+			struct error *e)
 {
 	size_t i;
 
@@ -294,7 +301,8 @@ int plan_make(const struct oci_config *c, const char *id, const char *bundle,
 	p.masked_paths = plan_paths(&c->linux_.masked_paths, a);
 	p.readonly_paths = plan_paths(&c->linux_.readonly_paths, a);
 	plan_devices(c, a, &p);
-	if (plan_sysctls(&c->linux_.sysctl, a, &p.sysctls, e) < 0 || plan_netdevs(c, a, &p, e) < 0 ||
+	if (plan_sysctls(&c->linux_.sysctl, a, &p.sysctls, e) < 0 ||
+	    plan_netdevs(c, a, &p, e) < 0 ||
 	    plan_rdt(&c->linux_.intel_rdt, id, facts->resctrl, a, &p.rdt, e) < 0)
 		return -1;
 	if (cgroup_plan_make(c, id, &facts->cgroup, !facts->machine_root, a, &p.cgroup, e) < 0)

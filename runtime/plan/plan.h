@@ -1,6 +1,6 @@
 /*
- * The plan: what will be done, as data, from (config, host facts). Pure: it can be printed, compared
- * and tested without root. The mechanisms take it const and carry it out.
+ * The plan: what will be done, as data, from (config, host facts). Pure: it can be printed,
+ * compared and tested without root. The mechanisms take it const and carry it out.
  */
 #pragma once
 
@@ -31,7 +31,8 @@ struct host_facts {
 	struct cap_host caps;	     /* for a payload in our own user namespace … */
 	struct cap_host caps_userns; /* … and in one of its own */
 	struct lsm_host lsm;
-	unsigned int own_ns;  /* kinds that the config joins by a path to our own: 1 << enum oci_ns */
+	unsigned int
+		own_ns; /* kinds that the config joins by a path to our own: 1 << enum oci_ns */
 	unsigned int host_ns; /* the same, also by one to the first process's */
 	const char *resctrl; /* where it is mounted, asked for only when the config has intelRdt */
 };
@@ -119,10 +120,12 @@ const struct ns_join *plan_join(const struct plan *p, enum oci_ns type);
 int plan_make(const struct oci_config *c, const char *id, const char *bundle,
 	      const struct host_facts *facts, struct arena *a, struct plan *ret, struct error *e);
 
-/* The part of a plan that concerns a further process of a container: who it is and what it may do. */
+/* The part of a plan that concerns a further process of a container: who it is and
+ * what it may do. */
 int plan_make_exec(const struct oci_config *c, const char *id, const struct host_facts *facts,
 		   struct arena *a, struct plan *ret, struct error *e);
 
-/* The plan in words, for people, for programs and for comparison. A log gets no arguments of the program. */
+/* The plan in words, for people, for programs and for comparison. A log gets no arguments of the
+ * program. */
 enum plan_form { PLAN_TEXT, PLAN_JSON, PLAN_LOG };
 void plan_print(const struct plan *p, enum plan_form form, struct buf *b);

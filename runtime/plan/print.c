@@ -1,6 +1,6 @@
 /*
- * The plan in words: one fact a line, in the order in which it will be carried out. Secrets stay out of it, for
- * plans go to logs: of variables the names alone, and no passwords of file systems.
+ * The plan in words: one fact a line, in the order in which it will be carried out. Secrets stay
+ * out of it, for plans go to logs: of variables the names alone, and no passwords of file systems.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,8 +20,8 @@ struct bit_name {
 	const char *name;
 };
 
-static void print_bits(struct facts *f, const char *key, uint64_t bits, const struct bit_name *names,
-		       size_t n)
+static void print_bits(struct facts *f, const char *key, uint64_t bits,
+		       const struct bit_name *names, size_t n)
 {
 	char *v[16];
 	size_t i, k = 0;
@@ -301,7 +301,8 @@ static void print_env(const struct strings *env, struct facts *f)
 	size_t i;
 
 	for (i = 0; i < env->n && i < SHOWN; i++) {
-		snprintf(names[i], sizeof(names[i]), "%.*s", (int)strcspn(env->v[i], "="), env->v[i]);
+		snprintf(names[i], sizeof(names[i]), "%.*s", (int)strcspn(env->v[i], "="),
+			 env->v[i]);
 		v[i] = names[i];
 	}
 	fact_list(f, "env", v, i);

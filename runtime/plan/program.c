@@ -24,7 +24,8 @@ struct program_plan plan_program(const struct oci_process *p)
 	};
 }
 
-int plan_sysctls(const struct pairs *sysctl, struct arena *a, struct sysctl_plans *ret, struct error *e)
+int plan_sysctls(const struct pairs *sysctl, struct arena *a, struct sysctl_plans *ret,
+		 struct error *e)
 {
 	struct sysctl_plans all = {.v = arena_array(a, sysctl->n + 1, struct sysctl_plan)};
 	char path[512];
@@ -34,8 +35,9 @@ int plan_sysctls(const struct pairs *sysctl, struct arena *a, struct sysctl_plan
 
 		if (!oci_sysctl_path(from->key, path, sizeof(path)))
 			return err_set(e, ERR_CONFIG, "linux.sysctl: bad key \"%s\"", from->key);
-		all.v[all.n] = (struct sysctl_plan){
-			.key = from->key, .path = arena_printf(a, "sys/%s", path), .value = from->value};
+		all.v[all.n] = (struct sysctl_plan){.key = from->key,
+						    .path = arena_printf(a, "sys/%s", path),
+						    .value = from->value};
 	}
 	*ret = all;
 	return 0;
@@ -47,7 +49,7 @@ const char *plan_time_offsets(const struct oci_linux *l, struct arena *a)
 	size_t i;
 
 	for (i = 0; i < l->time_offsets.n; i++)
-		buf_printf(&b, "%s %lld %u\n", l->time_offsets.v[i].clock, (long long)l->time_offsets.v[i].secs,
-			   l->time_offsets.v[i].nanosecs);
+		buf_printf(&b, "%s %lld %u\n", l->time_offsets.v[i].clock,
+			   (long long)l->time_offsets.v[i].secs, l->time_offsets.v[i].nanosecs);
 	return b.len ? b.data : NULL;
 }

@@ -1,4 +1,5 @@
-/* The program: what it is, whose it is, and where it runs. Of the config's process, or of exec's document. */
+/* The program: what it is, whose it is, and where it runs. Of the config's process, or of exec's
+ * document. */
 #pragma once
 
 #include <stdbool.h>
@@ -30,7 +31,8 @@ struct sysctl_plan {
 	const char *value;
 };
 struct sysctl_plans { size_t n; struct sysctl_plan *v; };
-int plan_sysctls(const struct pairs *sysctl, struct arena *a, struct sysctl_plans *ret, struct error *e);
+int plan_sysctls(const struct pairs *sysctl, struct arena *a, struct sysctl_plans *ret,
+		 struct error *e);
 
 /* What is written to timens_offsets; NULL: nothing. */
 const char *plan_time_offsets(const struct oci_linux *l, struct arena *a);

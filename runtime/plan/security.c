@@ -103,7 +103,8 @@ static int caps_check(const struct cap_sets *s, struct error *e)
 	uint64_t inheritable = s->inheritable & ~s->bounding;
 
 	if (effective)
-		return err_set(e, ERR_CONFIG, "process.capabilities.effective: %s is not in permitted",
+		return err_set(e, ERR_CONFIG,
+			       "process.capabilities.effective: %s is not in permitted",
 			       cap_first_name(effective));
 	if (inheritable)
 		return err_set(e, ERR_CONFIG,
@@ -120,9 +121,10 @@ static void caps_trim_ambient(struct cap_sets *s, struct arena *a, struct notes 
 	s->ambient &= ~extra;
 	for (; extra; extra &= extra - 1)
 		notes_take_name(&ignored, cap_first_name(extra));
-	notes_add_names(notes,
-			"process.capabilities.ambient: ignoring what is not both permitted and inheritable:",
-			&ignored, a);
+	notes_add_names(
+		notes,
+		"process.capabilities.ambient: ignoring what is not both permitted and inheritable:",
+		&ignored, a);
 }
 
 int plan_caps(const struct oci_capabilities *c, const struct cap_host *host, struct arena *a,
@@ -166,13 +168,15 @@ int plan_rlimits(const struct oci_process *p, struct arena *a, struct rlimit_pla
 		n = oci_rlimit_number(r->type);
 		if (n < 0)
 			return err_set(e, ERR_CONFIG,
-				       "process.rlimits[%zu].type: unknown value \"%s\"", i, r->type);
+				       "process.rlimits[%zu].type: unknown value \"%s\"", i,
+				       r->type);
 		if (seen & UINT64_C(1) << n)
-			return err_set(e, ERR_CONFIG, "process.rlimits[%zu].type: %s is given twice",
-				       i, r->type);
+			return err_set(e, ERR_CONFIG,
+				       "process.rlimits[%zu].type: %s is given twice", i, r->type);
 		if (r->soft > r->hard)
 			return err_set(e, ERR_CONFIG,
-				       "process.rlimits[%zu].soft: %s has soft above hard", i, r->type);
+				       "process.rlimits[%zu].soft: %s has soft above hard", i,
+				       r->type);
 		seen |= UINT64_C(1) << n;
 		v[i] = (struct rlimit_plan){n, r->soft, r->hard, r->type};
 	}
@@ -229,10 +233,11 @@ int plan_scheduler(const struct oci_scheduler *s, struct scheduler_plan *ret_pla
 		       &flags, e) < 0)
 		return -1;
 	if (s->nice < -20 || s->nice > 19)
-		return err_set(e, ERR_CONFIG, "process.scheduler.nice: %d is not between -20 and 19",
-			       s->nice);
+		return err_set(e, ERR_CONFIG,
+			       "process.scheduler.nice: %d is not between -20 and 19", s->nice);
 	if (s->priority < 0 || s->priority > 99)
-		return err_set(e, ERR_CONFIG, "process.scheduler.priority: %d is not between 0 and 99",
+		return err_set(e, ERR_CONFIG,
+			       "process.scheduler.priority: %d is not between 0 and 99",
 			       s->priority);
 	*ret_plan = (struct scheduler_plan){
 		.set = true,
@@ -263,7 +268,8 @@ int plan_io_priority(const struct oci_io_priority *p, struct io_priority_plan *r
 		       &class, e) < 0)
 		return -1;
 	if (p->priority < 0 || p->priority > 7)
-		return err_set(e, ERR_CONFIG, "process.ioPriority.priority: %d is not between 0 and 7",
+		return err_set(e, ERR_CONFIG,
+			       "process.ioPriority.priority: %d is not between 0 and 7",
 			       p->priority);
 	*ret_plan = (struct io_priority_plan){true, (int)class << IOPRIO_CLASS_SHIFT | p->priority};
 	return 0;
@@ -280,8 +286,8 @@ int plan_personality(const struct oci_personality *p, struct personality_plan *r
 	if (p->set && p->flags.n)
 		return err_set(e, ERR_CONFIG, "linux.personality.flags: unknown value \"%s\"",
 			       p->flags.v[0]);
-	if (p->set && word_value(domains, ARRAY_SIZE(domains), "linux.personality.domain", p->domain,
-				 &persona, e) < 0)
+	if (p->set && word_value(domains, ARRAY_SIZE(domains), "linux.personality.domain",
+				 p->domain, &persona, e) < 0)
 		return -1;
 	*ret_plan = (struct personality_plan){p->set, (unsigned long)persona};
 	return 0;
@@ -366,7 +372,8 @@ static const char *lsm_label(const char *field, const char *label, bool enabled,
 		return NULL;
 	if (enabled)
 		return label;
-	notes_add(notes, arena_printf(a, "%s: ignoring \"%s\": this host has no %s", field, label, lsm),
+	notes_add(notes,
+		  arena_printf(a, "%s: ignoring \"%s\": this host has no %s", field, label, lsm),
 		  a);
 	return NULL;
 }

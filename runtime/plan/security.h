@@ -1,7 +1,7 @@
 /*
- * What the payload may be and do, as numbers: capabilities, resource limits, scheduling, personality,
- * LSM labels. Pure: names from config.json meet facts about the host that the caller probed
- * (security/caps.h, security/lsm.h), and nothing is asked of the kernel here.
+ * What the payload may be and do, as numbers: capabilities, resource limits, scheduling,
+ * personality, LSM labels. Pure: names from config.json meet facts about the host that the caller
+ * probed (security/caps.h, security/lsm.h), and nothing is asked of the kernel here.
  *
  * What the specification wants ignored (a capability that this kernel doesn't have, a label where
  * there is no LSM) comes back as sentences for the log; what can't be honoured is an error that
@@ -37,7 +37,8 @@ struct cap_host {
  * The config's sets, as written. An absent `capabilities` means none at all.
  *  - A name that is unknown here or to this kernel is left out and noted.
  *  - A capability that the kernel has but we don't can't be given away: left out and noted too.
- *  - effective beyond permitted, or inheritable beyond bounding, is an error: the kernel refuses it.
+ *  - effective beyond permitted, or inheritable beyond bounding, is an error: the kernel refuses
+ * it.
  *  - ambient beyond permitted or inheritable is left out and noted: it has no meaning.
  * For a payload of uid 0 the kernel recomputes permitted and effective at execve from bounding and
  * inheritable (within permitted under no_new_privs), whatever those sets said before.

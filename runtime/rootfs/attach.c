@@ -19,7 +19,8 @@ static int attach_look(const struct mountinfo_line *line, void *context, struct 
 		return 0;
 	fd = open(line->point, O_PATH | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0 || sys_mount_id_of(fd) != s->id)
-		return err_set(e, ERR_SYSTEM, "the mount at %s is shared with the host and can't be reached",
+		return err_set(e, ERR_SYSTEM,
+			       "the mount at %s is shared with the host and can't be reached",
 			       line->point);
 	s->top_fd = fd_steal(&fd);
 	return 1;
@@ -29,7 +30,8 @@ static int attach_look(const struct mountinfo_line *line, void *context, struct 
 static int attach_apart(int tree_fd, struct in_root target, int top_fd, struct error *e)
 {
 	const unsigned int both = MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH;
-	autoclose int peer_fd = open_tree(top_fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+	autoclose int peer_fd =
+		open_tree(top_fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
 
 	if (peer_fd < 0 || sys_set_attr(top_fd, false, 0, 0, MS_PRIVATE) < 0)
 		return err_sys(e, "take a mount out of its peer group");

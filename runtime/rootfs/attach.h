@@ -1,9 +1,9 @@
 /*
  * Putting a detached tree at an open place inside the root.
  *
- * With a root that is shared (linux.rootfsPropagation) volumes stay in the host's peer groups, and what
- * is mounted in one of them shows on the host, and stays there. That is for the program to do; what the
- * config has mounted and masked is the container's alone.
+ * With a root that is shared (linux.rootfsPropagation) volumes stay in the host's peer groups, and
+ * what is mounted in one of them shows on the host, and stays there. That is for the program to do;
+ * what the config has mounted and masked is the container's alone.
  */
 #pragma once
 

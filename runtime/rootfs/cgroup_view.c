@@ -1,9 +1,9 @@
 /*
  * The container's cgroup directories are bound, in every layout and with or without a cgroup
  * namespace: the namespace decides how paths read, the bind decides what can be reached.
- * Rule R8: they are writable only where the cgroup namespace is the container's own, or where the config
- * gives the program CAP_SYS_ADMIN over the host, with which it has more than that: engines and systemd
- * that run in a privileged container on v1 need them.
+ * Rule R8: they are writable only where the cgroup namespace is the container's own, or where the
+ * config gives the program CAP_SYS_ADMIN over the host, with which it has more than that: engines
+ * and systemd that run in a privileged container on v1 need them.
  */
 #include "rootfs/cgroup_view.h"
 
@@ -77,8 +77,9 @@ static const char *cgroup_view_name(const struct plan *p, size_t i)
 /* The tmpfs with all its directories, as read-only as they are before anybody sees it. */
 static int cgroup_view_top(const struct plan *p, const struct mount_plan *m, struct error *e)
 {
-	autoclose int top_fd = sys_mount_new("tmpfs", "mode", "755",
-					     MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	autoclose int top_fd =
+		sys_mount_new("tmpfs", "mode", "755",
+			      MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
 	size_t i;
 
 	if (top_fd < 0)
@@ -113,7 +114,8 @@ static int cgroup_view_tree(const struct plan *p, const struct mount_plan *m, st
 				O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (dir.fd < 0)
 			return err_sys(e, "%s: open %s", m->field, cgroup_view_name(p, i));
-		if (cgroup_view_one(s->peers, s->cgroups[i], cgroup_view_attrs(p, m), dir, m, e) < 0)
+		if (cgroup_view_one(s->peers, s->cgroups[i], cgroup_view_attrs(p, m), dir, m, e) <
+		    0)
 			return -1;
 	}
 	return 0;
@@ -140,8 +142,10 @@ int cgroup_view_mount(const struct plan *p, const struct mount_plan *m, struct s
 	size_t only = cgroup_view_only(p, m);
 
 	if (only == SIZE_MAX && str_eq(m->type, "cgroup2"))
-		return err_set(e, ERR_HOST, "%s.type: this host has no unified cgroup tree", m->field);
+		return err_set(e, ERR_HOST, "%s.type: this host has no unified cgroup tree",
+			       m->field);
 	if (only != SIZE_MAX)
-		return cgroup_view_one(s->peers, s->cgroups[only], cgroup_view_attrs(p, m), target, m, e);
+		return cgroup_view_one(s->peers, s->cgroups[only], cgroup_view_attrs(p, m), target,
+				       m, e);
 	return cgroup_view_tree(p, m, s, target, e);
 }

@@ -42,7 +42,8 @@ static int copyup_meta(int to_fd, const struct stat *st)
 
 static int copyup_file(int from_dfd, int to_dfd, const char *name)
 {
-	autoclose int from_fd = openat(from_dfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	autoclose int from_fd =
+		openat(from_dfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	autoclose int to_fd = -1;
 	struct stat st;
 

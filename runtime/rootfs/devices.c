@@ -40,7 +40,8 @@ static int device_open_host(const struct device_plan *d, const char *path, struc
 	if (!device_is(fd, d))
 		return err_set(e, ERR_HOST, "%s: the host's %s is not device %u:%u", d->field, path,
 			       d->major, d->minor);
-	/* Read-only is no matter of reading and writing a device, but of its mode, owner and times. */
+	/* Read-only is no matter of reading and writing a device, but of its mode,
+	 * owner and times. */
 	if (sys_set_attr(fd, false, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, 0,
 			 MS_PRIVATE) < 0)
 		return err_sys(e, "%s: prepare %s", d->field, path);
@@ -61,7 +62,8 @@ static const char *device_standard_path(dev_t device)
 		unsigned int minor;
 		const char *path;
 	} rows[] = {
-		{3, "/dev/null"}, {5, "/dev/zero"}, {7, "/dev/full"}, {8, "/dev/random"}, {9, "/dev/urandom"},
+		{3, "/dev/null"},   {5, "/dev/zero"},	 {7, "/dev/full"},
+		{8, "/dev/random"}, {9, "/dev/urandom"},
 	};
 	size_t i;
 
@@ -79,7 +81,8 @@ bool devices_is_standard(dev_t device)
 /* A node on a filesystem that is attached nowhere and gone with the descriptor. */
 static int device_open_made(dev_t device, int flags)
 {
-	autoclose int dfd = sys_mount_new("tmpfs", "mode", "700", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+	autoclose int dfd =
+		sys_mount_new("tmpfs", "mode", "700", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 
 	if (dfd < 0 || mknodat(dfd, "node", S_IFCHR | 0666, device) < 0)
 		return -1;
@@ -100,23 +103,25 @@ int devices_open_own(dev_t device, int flags, struct error *e)
 		fd = device_open_made(device, how);
 	}
 	if (fd < 0)
-		return err_sys(e,
-			       "the container has no %s to stand for the host's, and none can be made "
-			       "(a pipe or a file would do instead)",
-			       path);
+		return err_sys(
+			e,
+			"the container has no %s to stand for the host's, and none can be made "
+			"(a pipe or a file would do instead)",
+			path);
 	if (!(flags & O_NONBLOCK) && fcntl(fd, F_SETFL, flags) < 0)
 		return err_sys(e, "%s", path);
 	return fd_steal(&fd);
 }
 
-/* Where the host has the device: the kernel's own name for it, else the path that the config says. */
+/* Where the host has the device: the kernel's own name for it, else the path that
+ * the config says. */
 static void device_host_path(const struct device_plan *d, char path[DEVICE_PATH_SIZE])
 {
 	char file[64], text[1024], *name;
 
 	snprintf(path, DEVICE_PATH_SIZE, "%s", d->path);
-	snprintf(file, sizeof(file), "/sys/dev/%s/%u:%u/uevent", d->type == S_IFBLK ? "block" : "char",
-		 d->major, d->minor);
+	snprintf(file, sizeof(file), "/sys/dev/%s/%u:%u/uevent",
+		 d->type == S_IFBLK ? "block" : "char", d->major, d->minor);
 	if (fd_read_at(AT_FDCWD, file, text, sizeof(text)) < 0)
 		return;
 	name = strstr(text, "DEVNAME=");
@@ -138,7 +143,8 @@ static int device_find_host(const struct device_plan *d, struct error *e)
 }
 
 /* A user namespace makes no nodes. The parent has made them, or they are the host's. */
-static int device_bind(const struct plan *p, size_t i, const struct mounted *in, int nodes_fd, struct error *e)
+static int device_bind(const struct plan *p, size_t i, const struct mounted *in, int nodes_fd,
+		       struct error *e)
 {
 	const struct device_plan *d = &p->devices[i];
 	autoclose int tree_fd = nodes_fd < 0 ? -1 : nodes_clone_device(nodes_fd, i);
@@ -188,7 +194,8 @@ static int device_give(const struct device_plan *d, struct in_root dir, const ch
 	return 0;
 }
 
-static int device_make(const struct plan *p, size_t i, const struct mounted *in, int nodes_fd, struct error *e)
+static int device_make(const struct plan *p, size_t i, const struct mounted *in, int nodes_fd,
+		       struct error *e)
 {
 	const struct device_plan *d = &p->devices[i];
 	auto_in_root struct in_root dir = IN_ROOT_NONE;

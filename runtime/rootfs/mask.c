@@ -1,6 +1,6 @@
 /*
- * Trust: the tree comes from the image, the list from the config. The image's own /dev/null plays no
- * part (rule R9, CVE-2025-31133).
+ * Trust: the tree comes from the image, the list from the config. The image's own /dev/null plays
+ * no part (rule R9, CVE-2025-31133).
  */
 #include "rootfs/mask.h"
 
@@ -31,8 +31,9 @@ static bool mask_is_covered(const struct cover *c, struct in_root target, const 
 	struct stat cover;
 	struct statvfs fs;
 
-	return fstat(c->fd, &cover) == 0 && cover.st_ino == st->st_ino && cover.st_dev == st->st_dev &&
-	       fstatvfs(target.fd, &fs) == 0 && (fs.f_flag & ST_RDONLY);
+	return fstat(c->fd, &cover) == 0 && cover.st_ino == st->st_ino &&
+	       cover.st_dev == st->st_dev && fstatvfs(target.fd, &fs) == 0 &&
+	       (fs.f_flag & ST_RDONLY);
 }
 
 static int mask_cover(bool peers, struct cover *c, struct in_root target, const struct stat *st,
@@ -96,8 +97,9 @@ static int mask_find(const struct rootfs *r, const char *path, struct in_root *r
 		return err_sys(e, "%s[%zu]: stat %s", field, i, path);
 	/* What lies on top of a root that was entered before covers nothing. */
 	if (ret_st->st_ino == root.st_ino && ret_st->st_dev == root.st_dev)
-		return err_set(e, ERR_CONFIG, "%s[%zu]: \"%s\" is the root itself: use root.readonly", field,
-			       i, path);
+		return err_set(e, ERR_CONFIG,
+			       "%s[%zu]: \"%s\" is the root itself: use root.readonly", field, i,
+			       path);
 	return 1;
 }
 
@@ -123,8 +125,8 @@ int mask_paths(const struct rootfs *r, const struct strings *paths, struct error
 	return 0;
 }
 
-/* The mounts that were made read-only, with all that is on them. Of a list longer than engines' are, some
- * may be made so twice: that is no harm, and a search in all of them would be. */
+/* The mounts that were made read-only, with all that is on them. Of a list longer than engines'
+ * are, some may be made so twice: that is no harm, and a search in all of them would be. */
 struct closed {
 	uint64_t mounts[64];
 	size_t n;

@@ -37,10 +37,11 @@ static int mount_set_attributes(int fd, const struct mount_plan *m, struct error
 	    sys_set_attr(fd, false, m->set, m->clear, 0) == 0)
 		return 0;
 	if (errno == EPERM)
-		return err_set(e, ERR_HOST,
-			       "%s.options: the host's mount of %s is more restricted than that, and "
-			       "a user namespace can't lift it",
-			       m->field, m->source ? m->source : m->type);
+		return err_set(
+			e, ERR_HOST,
+			"%s.options: the host's mount of %s is more restricted than that, and "
+			"a user namespace can't lift it",
+			m->field, m->source ? m->source : m->type);
 	return err_sys(e, "%s.options: set attributes of %s", m->field, m->destination);
 }
 
@@ -89,9 +90,11 @@ static int mount_check_special(int fd, const struct mount_plan *m, struct error 
 			continue;
 		if (fstatfs(fd, &fs) < 0 || fs.f_type != special[i].magic || fstat(fd, &st) < 0 ||
 		    st.st_ino != TOP_INODE)
-			return err_set(e, ERR_CONFIG, "%s.source: %s is not a %s, and only a %s may be bound to %s",
-				       m->field, m->source, special[i].name, special[i].name,
-				       m->destination);
+			return err_set(
+				e, ERR_CONFIG,
+				"%s.source: %s is not a %s, and only a %s may be bound to %s",
+				m->field, m->source, special[i].name, special[i].name,
+				m->destination);
 	}
 	return 0;
 }
@@ -120,10 +123,11 @@ int mount_clone_bind(const struct plan *p, const struct mount_plan *m, int sourc
 	autoclose int fd = open_tree(source_fd, "", flags | (m->recursive ? AT_RECURSIVE : 0U));
 
 	if (fd < 0 && errno == EINVAL && !m->recursive)
-		return err_set(e, ERR_CONFIG,
-			       "%s.options: %s can't be bound without the mounts below it: use rbind "
-			       "(invalid argument)",
-			       m->field, m->source);
+		return err_set(
+			e, ERR_CONFIG,
+			"%s.options: %s can't be bound without the mounts below it: use rbind "
+			"(invalid argument)",
+			m->field, m->source);
 	if (fd < 0)
 		return err_sys(e, "%s.source: clone %s", m->field, m->source);
 	if (mount_check_special(fd, m, e) < 0)
@@ -165,8 +169,8 @@ static bool mount_has_param(const struct mount_plan *m, const char *key)
 	return false;
 }
 
-/* A tmpfs without a mode takes that of the directory it covers; where the image has none, the kernel's
- * 1777, or a program that is not root could not use it. */
+/* A tmpfs without a mode takes that of the directory it covers; where the image has none, the
+ * kernel's 1777, or a program that is not root could not use it. */
 static int mount_set_tmpfs_mode(int fs_fd, const struct mount_plan *m, struct in_root target)
 {
 	char mode[16];
@@ -231,16 +235,17 @@ static int mount_make_in_scratch(const struct mount_plan *m, int scratch_dfd, st
 	if (mount_call_old(m, place_fd, e) < 0)
 		return -1;
 	made_fd = openat(scratch_dfd, "place", O_PATH | O_CLOEXEC);
-	fd = made_fd < 0 ? -1 :
-			   open_tree(made_fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+	fd = made_fd < 0 ?
+		     -1 :
+		     open_tree(made_fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
 	if (fd < 0)
 		return err_sys(e, "%s: clone what was mounted", m->field);
 	return fd;
 }
 
 /*
- * The exception of rule R2: a parameter is too long for fsconfig(). mount(2) leaves no descriptor of
- * what it has mounted, and looking it up again by name would be a race with whoever shares the
+ * The exception of rule R2: a parameter is too long for fsconfig(). mount(2) leaves no descriptor
+ * of what it has mounted, and looking it up again by name would be a race with whoever shares the
  * image. So it is done in a tmpfs of our own that stands at the target for that moment.
  */
 static int mount_make_fs_old(const struct mount_plan *m, const struct sources *s,
@@ -270,8 +275,8 @@ static int mount_open_fs(const struct mount_plan *m, const struct sources *s)
 	return fsopen(m->type, FSOPEN_CLOEXEC);
 }
 
-/* In a user namespace the kernel makes these only as restricted as those that it has already: a nested
- * engine's /sys is read-only. Others may have to be filled first. */
+/* In a user namespace the kernel makes these only as restricted as those that it has already: a
+ * nested engine's /sys is read-only. Others may have to be filled first. */
 static unsigned int mount_first_attrs(const struct mount_plan *m)
 {
 	return str_eq(m->type, "proc") || str_eq(m->type, "sysfs") ? (unsigned int)m->set : 0;
@@ -285,7 +290,8 @@ static int mount_make_fs_new(const struct mount_plan *m, const struct sources *s
 	struct statfs fs;
 
 	if (fs_fd < 0 && errno == ENODEV)
-		return err_set(e, ERR_HOST, "%s.type: this kernel has no filesystem \"%s\": no such device",
+		return err_set(e, ERR_HOST,
+			       "%s.type: this kernel has no filesystem \"%s\": no such device",
 			       m->field, m->type);
 	if (fs_fd < 0)
 		return err_sys(e, "%s: mount %s (type %s)", m->field, m->destination, m->type);
@@ -306,8 +312,8 @@ static int mount_make_fs_new(const struct mount_plan *m, const struct sources *s
 	}
 	/* Where the kernel was asked by another process (rootfs/procfs.h). */
 	if (str_eq(m->type, "proc") && (fstatfs(fd, &fs) < 0 || fs.f_type != PROC_SUPER_MAGIC))
-		return err_set(e, ERR_SYSTEM, "%s: what was to be mounted on %s is not a procfs", m->field,
-			       m->destination);
+		return err_set(e, ERR_SYSTEM, "%s: what was to be mounted on %s is not a procfs",
+			       m->field, m->destination);
 	return fd_steal(&fd);
 }
 

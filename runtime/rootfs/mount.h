@@ -1,6 +1,6 @@
 /*
- * Mounts, from descriptor to descriptor (rule R2). A mount is first made where nobody can see it, as
- * a detached tree with all its attributes, and then attached to an open place inside the root.
+ * Mounts, from descriptor to descriptor (rule R2). A mount is first made where nobody can see it,
+ * as a detached tree with all its attributes, and then attached to an open place inside the root.
  *
  * Sources of binds are opened before the first mount is attached and cloned when their turn comes,
  * so that the kernel lists mounts in the config's order. Filesystem instances are made by init, in
@@ -28,8 +28,9 @@ int mount_make_fs(const struct mount_plan *m, const struct sources *s, struct in
 		  struct error *e);
 
 /*
- * What stands for a read-only sysfs where the kernel makes none in a user namespace, since parts of the
- * one outside are covered: that one, with its covers and all mounts in it, read-only. Before pivot_root.
+ * What stands for a read-only sysfs where the kernel makes none in a user namespace, since parts of
+ * the one outside are covered: that one, with its covers and all mounts in it, read-only. Before
+ * pivot_root.
  */
 int mount_bind_outer_sys(const struct plan *p, const struct mount_plan *m, struct error *e);
 

@@ -74,8 +74,8 @@ static bool move_is_ours(const struct leftovers *all, const struct left *m, uint
 	return false;
 }
 
-/* What a user namespace can't take away, for it is the host's, it can cover: others will find the cover
- * as locked as what is below it. Not if it is out of sight already. */
+/* What a user namespace can't take away, for it is the host's, it can cover: others will find the
+ * cover as locked as what is below it. Not if it is out of sight already. */
 static int move_cover(const struct left *m, struct error *e)
 {
 	autoclose int at_fd = open(m->point, O_PATH | O_CLOEXEC | O_NOFOLLOW);
@@ -126,9 +126,10 @@ static int move_check(const struct plan *p, struct error *e)
 {
 	if ((p->owns_userns || plan_join(p, OCI_NS_USER)) &&
 	    (p->caps.bounding & (1ULL << CAP_SYS_ADMIN)))
-		return err_set(e, ERR_HOST,
-			       "--no-pivot: this host's root can't be left with pivot_root, and a container with "
-			       "CAP_SYS_ADMIN in its user namespace would uncover it: drop one of the two");
+		return err_set(
+			e, ERR_HOST,
+			"--no-pivot: this host's root can't be left with pivot_root, and a container with "
+			"CAP_SYS_ADMIN in its user namespace would uncover it: drop one of the two");
 	return 0;
 }
 

@@ -15,7 +15,9 @@ enum { NAME_SIZE = 32 };
 /* The caller's umask has no say. */
 static int node_make(int nodes_fd, const char *name, mode_t mode, dev_t device)
 {
-	return mknodat(nodes_fd, name, mode, device) < 0 ? -1 : fchmodat(nodes_fd, name, mode & 07777, 0);
+	return mknodat(nodes_fd, name, mode, device) < 0 ?
+		       -1 :
+		       fchmodat(nodes_fd, name, mode & 07777, 0);
 }
 
 int nodes_new(void)

@@ -1,7 +1,7 @@
 /*
- * A tmpfs that is seen by nobody and holds what the container gets parts of: a null and an empty directory to
- * mask with, and in a user namespace, which can make no nodes, the plan's devices. So what is locked or watched inside is
- * not the host's /dev.
+ * A tmpfs that is seen by nobody and holds what the container gets parts of: a null and an empty
+ * directory to mask with, and in a user namespace, which can make no nodes, the plan's devices. So
+ * what is locked or watched inside is not the host's /dev.
  */
 #pragma once
 
@@ -13,12 +13,12 @@
 /* With an empty directory, and with a null if nodes can be made here. -1 with errno. */
 int nodes_new(void);
 
-/* For the parent, which can make nodes: with all of the plan's, if its container can't. -1: there are none, and the host's have
- * to do. */
+/* For the parent, which can make nodes: with all of the plan's, if its container can't. -1: there
+ * are none, and the host's have to do. */
 int nodes_new_for(const struct plan *p);
 
-/* Makes sure that parts can be cloned: kernels before 6.15 clone nothing that is attached nowhere, so it is mounted on place_fd
- * and stays there. Best effort. */
+/* Makes sure that parts can be cloned: kernels before 6.15 clone nothing that is attached nowhere,
+ * so it is mounted on place_fd and stays there. Best effort. */
 void nodes_settle(int nodes_fd, int place_fd);
 
 /* One of "empty" and "null" as a mount of its own, read-only. -1 with errno. */

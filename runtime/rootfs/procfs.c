@@ -73,8 +73,9 @@ static int procfs_send_for(int pid_ns_fd)
 	errno = got > 0 && why.sys ? why.sys : EPERM;
 	if (got <= 0 || fs_fd < 0)
 		return -1;
-	/* Trust: who took the messenger over may have sent another filesystem, with parameters that would
-	 * be followed with our rights and from our root. This word (the default) is procfs's alone. */
+	/* Trust: who took the messenger over may have sent another filesystem, with parameters that
+	 * would be followed with our rights and from our root. This word (the default) is procfs's
+	 * alone. */
 	if (fsconfig(fs_fd, FSCONFIG_SET_STRING, "hidepid", "0", 0) < 0) {
 		fd_close(&fs_fd);
 		errno = EPERM;

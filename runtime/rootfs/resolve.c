@@ -63,8 +63,8 @@ static int resolve_make_one(int dfd, const char *name, bool directory)
 			   RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
-/* Opens the longest part of path that exists; *ret_len is its length. Not recursive: a path may have
- * two thousand components. */
+/* Opens the longest part of path that exists; *ret_len is its length. Not recursive: a path may
+ * have two thousand components. */
 static int resolve_existing(int root_dfd, char *path, uint64_t how, size_t *ret_len)
 {
 	size_t len = strlen(path);
@@ -91,8 +91,8 @@ static bool resolve_is_up(const char *name, const char *end)
 }
 
 /*
- * Makes what follows the first *have bytes of path in the directory dfd, which is taken, and opens the
- * last of it. Or -1 and errno 0 before a "..": that is the kernel's to follow, from the root.
+ * Makes what follows the first *have bytes of path in the directory dfd, which is taken, and opens
+ * the last of it. Or -1 and errno 0 before a "..": that is the kernel's to follow, from the root.
  */
 static int resolve_make_rest(int dfd, char *path, size_t *have, bool directory)
 {
@@ -121,7 +121,8 @@ static int resolve_make_rest(int dfd, char *path, size_t *have, bool directory)
 	return fd_steal(&at_dfd);
 }
 
-/* The place that a name has by convention, in every distribution: who writes one means the other, too. */
+/* The place that a name has by convention, in every distribution: who writes one means the other,
+ * too. */
 static bool resolve_usual_place(const char *name, char ret[PATH_SIZE])
 {
 	static const struct {
@@ -140,12 +141,13 @@ static bool resolve_usual_place(const char *name, char ret[PATH_SIZE])
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++)
 		if (path_is_below(name, rows[i].name))
-			return snprintf(ret, PATH_SIZE, "%s%s", rows[i].place, name + strlen(rows[i].name)) <
-			       PATH_SIZE;
+			return snprintf(ret, PATH_SIZE, "%s%s", rows[i].place,
+					name + strlen(rows[i].name)) < PATH_SIZE;
 	return snprintf(ret, PATH_SIZE, "%s", name) < PATH_SIZE;
 }
 
-/* Whether dfd is where a name leads without any link, as far as it exists, and rest is the rest of it. */
+/* Whether dfd is where a name leads without any link, as far as it exists, and rest is the rest of
+ * it. */
 static bool resolve_is_literal(int root_dfd, char *name, int dfd, const char *rest)
 {
 	size_t have;
@@ -153,13 +155,15 @@ static bool resolve_is_literal(int root_dfd, char *name, int dfd, const char *re
 	struct stat a, b;
 
 	return fd >= 0 && str_eq(name + have, rest) && fstat(fd, &a) == 0 && fstat(dfd, &b) == 0 &&
-	       a.st_dev == b.st_dev && a.st_ino == b.st_ino && sys_mount_id_of(fd) == sys_mount_id_of(dfd);
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino &&
+	       sys_mount_id_of(fd) == sys_mount_id_of(dfd);
 }
 
 /*
- * Whether something may be made in the directory dfd: name is what the config calls it, rest what is missing of the
- * path to it. In a volume it must be called so: by a name below that of the volume, or, of a mount that has
- * no name in the config, by one that leads there without links. Else the image has files of root's made wherever it likes.
+ * Whether something may be made in the directory dfd: name is what the config calls it, rest what
+ * is missing of the path to it. In a volume it must be called so: by a name below that of the
+ * volume, or, of a mount that has no name in the config, by one that leads there without links.
+ * Else the image has files of root's made wherever it likes.
  */
 static int resolve_check_make(const struct mounted *in, int dfd, const char *rest, const char *name,
 			      struct error *e)
@@ -169,18 +173,21 @@ static int resolve_check_make(const struct mounted *in, int dfd, const char *res
 
 	if (mounted_is_own(in, dfd) || (volume && path_is_below(name, volume->destination)))
 		return 0;
-	if (resolve_usual_place(name, usual) && resolve_is_literal(in->root_dfd, usual, dfd, rest) &&
+	if (resolve_usual_place(name, usual) &&
+	    resolve_is_literal(in->root_dfd, usual, dfd, rest) &&
 	    (!volume || (resolve_usual_place(volume->destination, usual_volume) &&
 			 path_is_below(usual, usual_volume))))
 		return 0;
-	return err_set(e, ERR_CONFIG,
-		       "%s would be made in %s%s, where a link in the image leads: make it there before, or let the "
-		       "config name the place itself",
-		       name, volume ? "the volume on " : "a mount of the host's", volume ? volume->destination : "");
+	return err_set(
+		e, ERR_CONFIG,
+		"%s would be made in %s%s, where a link in the image leads: make it there before, or let the "
+		"config name the place itself",
+		name, volume ? "the volume on " : "a mount of the host's",
+		volume ? volume->destination : "");
 }
 
-/* Puts what a link says in the place of its name, which begins at `at` in path (of PATH_SIZE bytes).
- * 1: it is no link. */
+/* Puts what a link says in the place of its name, which begins at `at` in path (of PATH_SIZE
+ * bytes). 1: it is no link. */
 static int resolve_follow(int dfd, char *path, char *at)
 {
 	char target[PATH_SIZE], whole[PATH_SIZE], *end = strchrnul(at, '/'), cut = *end;
@@ -204,11 +211,12 @@ static int resolve_follow(int dfd, char *path, char *at)
 
 /*
  * Opens a clean path, making what is missing. A link that leads nowhere (as
- * /etc/resolv.conf does in images that are made for systemd) has what it names made: its text takes its
- * place in the path, and all of it is looked up again from the root, which it can't climb out of.
+ * /etc/resolv.conf does in images that are made for systemd) has what it names made: its text takes
+ * its place in the path, and all of it is looked up again from the root, which it can't climb out
+ * of.
  */
-static int resolve_make_all(const struct mounted *in, const char *name, bool directory, bool *ret_made,
-			    struct error *e)
+static int resolve_make_all(const struct mounted *in, const char *name, bool directory,
+			    bool *ret_made, struct error *e)
 {
 	char text[PATH_SIZE];
 	size_t len = strlen(name);
@@ -261,8 +269,8 @@ int resolve_make(const struct mounted *in, const char *path, bool directory, str
 	return err_sys(e, "mount on %s", path);
 }
 
-int resolve_parent(const struct mounted *in, const char *path, struct in_root *ret, const char **ret_name,
-		   struct error *e)
+int resolve_parent(const struct mounted *in, const char *path, struct in_root *ret,
+		   const char **ret_name, struct error *e)
 {
 	const char *slash = strrchr(path, '/');
 	char dir[PATH_SIZE];
@@ -286,6 +294,7 @@ int resolve_check_plain(int root_dfd, const char *path, struct error *e)
 	if (fstatat(root_dfd, path + 1, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : err_sys(e, "%s", path);
 	if (!S_ISDIR(st.st_mode))
-		return err_set(e, ERR_CONFIG, "%s must be an ordinary directory in the image", path);
+		return err_set(e, ERR_CONFIG, "%s must be an ordinary directory in the image",
+			       path);
 	return 0;
 }

@@ -27,22 +27,23 @@ void in_root_close(struct in_root *p);
 /* An existing place; links are followed inside the root. -1 with errno. */
 int resolve_in_root(int root_dfd, const char *path, struct in_root *ret);
 
-/* The same with open(2)'s flags, for reading a file or a directory. A descriptor, or -1 with errno. */
+/* The same with open(2)'s flags, for reading a file or a directory. A descriptor, or
+ * -1 with errno. */
 int resolve_open(int root_dfd, const char *path, int flags);
 
 /* how: further restrictions of openat2(2), RESOLVE_NO_XDEV or RESOLVE_NO_SYMLINKS. */
 int resolve_open_how(int root_dfd, const char *path, int flags, uint64_t how);
 
 /* An existing place, or one made anew: missing directories are made with mode 0755, and the last
- * component as a directory or an empty file. Where a link leads nowhere, what it names is made; but nothing is made
- * in a volume that the config's own name for it doesn't lead to. */
+ * component as a directory or an empty file. Where a link leads nowhere, what it names is made; but
+ * nothing is made in a volume that the config's own name for it doesn't lead to. */
 int resolve_make(const struct mounted *in, const char *path, bool directory, struct in_root *ret,
 		 struct error *e);
 
-/* The directory that holds the last component of path, made when missing, to make that component in: *ret_name points
- * to it inside path. */
-int resolve_parent(const struct mounted *in, const char *path, struct in_root *ret, const char **ret_name,
-		   struct error *e);
+/* The directory that holds the last component of path, made when missing, to make that component
+ * in: *ret_name points to it inside path. */
+int resolve_parent(const struct mounted *in, const char *path, struct in_root *ret,
+		   const char **ret_name, struct error *e);
 
 /* Path, of one component, is a directory and no link to one, if it is there at all. */
 int resolve_check_plain(int root_dfd, const char *path, struct error *e);

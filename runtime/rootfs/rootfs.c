@@ -33,7 +33,9 @@ static int rootfs_check_plain(int root_dfd, const struct mount_plan *m, struct e
 	if (!str_eq(m->destination, "/proc") && !str_eq(m->destination, "/sys") &&
 	    !str_eq(m->destination, "/dev"))
 		return 0;
-	return resolve_check_plain(root_dfd, m->destination, e) < 0 ? err_wrap(e, "%s.destination", m->field) : 0;
+	return resolve_check_plain(root_dfd, m->destination, e) < 0 ?
+		       err_wrap(e, "%s.destination", m->field) :
+		       0;
 }
 
 /* A read-only /dev can't be filled; the attribute is put on when the nodes are there. */
@@ -112,9 +114,10 @@ static int rootfs_check_not_proc(const struct mount_plan *m, struct in_root targ
 	if (fstatfs(target.fd, &fs) < 0)
 		return err_sys(e, "%s.destination: %s", m->field, m->destination);
 	if (fs.f_type == PROC_SUPER_MAGIC)
-		return err_set(e, ERR_CONFIG,
-			       "%s.destination: \"%s\" cannot be mounted because it is inside /proc",
-			       m->field, m->destination);
+		return err_set(
+			e, ERR_CONFIG,
+			"%s.destination: \"%s\" cannot be mounted because it is inside /proc",
+			m->field, m->destination);
 	return 0;
 }
 
@@ -122,7 +125,8 @@ static int rootfs_mount_bind(const struct plan *p, size_t i, struct sources *s, 
 			     struct in_root target, struct error *e)
 {
 	const struct mount_plan *m = &p->mounts[i];
-	autoclose int fd = s->cloned[i] ? fd_steal(&s->mounts[i]) : mount_clone_bind(p, m, s->mounts[i], -1, e);
+	autoclose int fd = s->cloned[i] ? fd_steal(&s->mounts[i]) :
+					  mount_clone_bind(p, m, s->mounts[i], -1, e);
 
 	if (fd < 0)
 		return -1;
@@ -131,35 +135,40 @@ static int rootfs_mount_bind(const struct plan *p, size_t i, struct sources *s, 
 }
 
 /*
- * Trust: links on the way are the image's. They lead to what the image itself holds, never to what is mounted
- * in it, which would be had without its flags and before it is masked. So a mount is the source, or comes along
- * with it, where the config's own words lead to it.
+ * Trust: links on the way are the image's. They lead to what the image itself holds, never to what
+ * is mounted in it, which would be had without its flags and before it is masked. So a mount is the
+ * source, or comes along with it, where the config's own words lead to it.
  */
 static int rootfs_find_source(const struct rootfs *r, const struct mount_plan *m, int *ret_fd,
 			      struct error *e)
 {
-	autoclose int fd = m->recursive ? -1 : resolve_open_how(r->dfd, m->inside, O_PATH, RESOLVE_NO_XDEV);
+	autoclose int fd =
+		m->recursive ? -1 : resolve_open_how(r->dfd, m->inside, O_PATH, RESOLVE_NO_XDEV);
 	const struct mount_plan *found;
 
 	if (m->recursive || (fd < 0 && errno == EXDEV))
 		fd = resolve_open_how(r->dfd, m->inside, O_PATH, RESOLVE_NO_SYMLINKS);
 	if (fd < 0 && errno == ELOOP)
-		return err_set(e, ERR_CONFIG,
-			       "%s.source: a link in the image is on the way to %s, and it may lead to, or (rbind) "
-			       "be followed by, what is mounted there: name the place that is meant",
-			       m->field, m->source);
+		return err_set(
+			e, ERR_CONFIG,
+			"%s.source: a link in the image is on the way to %s, and it may lead to, or (rbind) "
+			"be followed by, what is mounted there: name the place that is meant",
+			m->field, m->source);
 	if (fd < 0)
 		return err_sys(e, "%s.source: open %s", m->field, m->source);
 	/* Whoever shares the image can rename what is mounted on. */
 	found = mounted_find(&r->mounted, fd);
 	if (found && !path_is_below(m->inside, found->destination))
-		return err_set(e, ERR_CONFIG, "%s.source: %s leads to what is mounted as %s, and is not below that",
-			       m->field, m->source, found->destination);
+		return err_set(
+			e, ERR_CONFIG,
+			"%s.source: %s leads to what is mounted as %s, and is not below that",
+			m->field, m->source, found->destination);
 	*ret_fd = fd_steal(&fd);
 	return 0;
 }
 
-/* The image must not choose whose flags are changed, nor the config the parameters of a filesystem that isn't ours. */
+/* The image must not choose whose flags are changed, nor the config the parameters of a filesystem
+ * that isn't ours. */
 static int rootfs_remount(const struct rootfs *r, const struct mount_plan *m, struct error *e)
 {
 	auto_in_root struct in_root target = IN_ROOT_NONE;
@@ -174,14 +183,16 @@ static int rootfs_remount(const struct rootfs *r, const struct mount_plan *m, st
 		return err_sys(e, "%s.destination: %s", m->field, m->destination);
 	found = mounted_find(&r->mounted, target.fd);
 	if (found ? !str_eq(found->destination, m->destination) : linked)
-		return err_set(e, ERR_CONFIG,
-			       "%s.destination: nothing was mounted as %s before that is there now (it is in %s): a remount "
-			       "needs the name that the mount has",
-			       m->field, m->destination, found ? found->destination : "the image");
+		return err_set(
+			e, ERR_CONFIG,
+			"%s.destination: nothing was mounted as %s before that is there now (it is in %s): a remount "
+			"needs the name that the mount has",
+			m->field, m->destination, found ? found->destination : "the image");
 	if (m->n_params && (!found || found->kind != MOUNT_FS))
-		return err_set(e, ERR_CONFIG,
-			       "%s.options: \"%s\" is for a whole filesystem, and the one on %s is not the container's own",
-			       m->field, m->params[0].key, m->destination);
+		return err_set(
+			e, ERR_CONFIG,
+			"%s.options: \"%s\" is for a whole filesystem, and the one on %s is not the container's own",
+			m->field, m->params[0].key, m->destination);
 	return mount_change(m, target, e);
 }
 
@@ -195,7 +206,8 @@ static int rootfs_mount(const struct plan *p, size_t i, struct sources *s, struc
 		return -1;
 	if (m->kind == MOUNT_REMOUNT)
 		return rootfs_remount(r, m, e);
-	if (m->kind == MOUNT_BIND && !sources_is_outside(m) && rootfs_find_source(r, m, &s->mounts[i], e) < 0)
+	if (m->kind == MOUNT_BIND && !sources_is_outside(m) &&
+	    rootfs_find_source(r, m, &s->mounts[i], e) < 0)
 		return -1;
 	if (resolve_make(&r->mounted, m->destination, rootfs_target_is_directory(m, s->mounts[i]),
 			 &target, e) < 0)
@@ -226,8 +238,8 @@ static int rootfs_mount_all(const struct plan *p, struct sources *s, struct root
 }
 
 /*
- * Puts the clone of the root onto the directory it is a clone of, in this mount namespace. Without a
- * namespace of the container's own that would show in somebody else's mount table: there the tree
+ * Puts the clone of the root onto the directory it is a clone of, in this mount namespace. Without
+ * a namespace of the container's own that would show in somebody else's mount table: there the tree
  * stays detached if the kernel can mount into such a one, and is gone with its last process.
  */
 static int rootfs_attach(const struct plan *p, const struct sources *s, struct error *e)
@@ -240,7 +252,8 @@ static int rootfs_attach(const struct plan *p, const struct sources *s, struct e
 }
 
 /* Below the root, where it goes away with the host's tree. */
-static int rootfs_take_nodes(const struct plan *p, struct sources *s, struct rootfs *r, struct error *e)
+static int rootfs_take_nodes(const struct plan *p, struct sources *s, struct rootfs *r,
+			     struct error *e)
 {
 	r->nodes_fd = fd_steal(&s->nodes_fd);
 	if (r->nodes_fd < 0 && p->masked_paths.n && (r->nodes_fd = nodes_new()) < 0)
@@ -265,7 +278,8 @@ int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, st
 	ret->mounted = mounted_begin(p, ret->dfd, s->mount_ids);
 	if (p->root_nodev && sys_set_attr(ret->dfd, true, MOUNT_ATTR_NODEV, 0, 0) < 0)
 		return err_sys(e, "root.path: mount it without devices");
-	if (rootfs_mount_all(p, s, ret, e) < 0 || devices_make(p, &ret->mounted, ret->nodes_fd, e) < 0)
+	if (rootfs_mount_all(p, s, ret, e) < 0 ||
+	    devices_make(p, &ret->mounted, ret->nodes_fd, e) < 0)
 		return -1;
 	return 0;
 }

@@ -127,7 +127,8 @@ int sources_open_cgroup(const struct plan *p, size_t i, struct error *e)
 	char path[PATH_MAX];
 
 	if (i < d->n)
-		snprintf(path, sizeof(path), "%s%s", d->v[i].path + 1, d->v[i].inner ? CGROUP_INNER : "");
+		snprintf(path, sizeof(path), "%s%s", d->v[i].path + 1,
+			 d->v[i].inner ? CGROUP_INNER : "");
 	if (dfd >= 0)
 		fd = i < d->n ? open_tree(dfd, path, flags) :
 				open_tree(dfd, "", flags | AT_RECURSIVE | AT_EMPTY_PATH);

@@ -1,12 +1,12 @@
 /*
  * What comes from the host's tree: the root filesystem, the sources of bind mounts, the container's
- * own cgroups. All are opened before the first mount is attached, so that nothing a container controls
- * can stand in their way (rule R2).
+ * own cgroups. All are opened before the first mount is attached, so that nothing a container
+ * controls can stand in their way (rule R2).
  *
  * Init opens them itself, in its own mount namespace: there a new user namespace has locked the
  * host's read-only, nosuid and nodev flags, which a clone made by the parent would lose. It does so
- * before it takes on the container's ids, so it reaches what the caller reaches. Mounts that map ids
- * come from the parent, which alone may ask for that, and go through a stage (rootfs/stage.h).
+ * before it takes on the container's ids, so it reaches what the caller reaches. Mounts that map
+ * ids come from the parent, which alone may ask for that, and go through a stage (rootfs/stage.h).
  */
 #pragma once
 
@@ -34,12 +34,13 @@ struct sources sources_none(const struct plan *p, struct arena *a);
 /* A bind of something of the host's. What lies in the root filesystem is looked up there, later. */
 bool sources_is_outside(const struct mount_plan *m);
 
-/* Sources that lead into the root filesystem under another name, by links of the host, are the image's to lead on from
- * there: they are looked up inside it, too. For the parent, once the plan is made. */
+/* Sources that lead into the root filesystem under another name, by links of the host, are the
+ * image's to lead on from there: they are looked up inside it, too. For the parent, once the plan
+ * is made. */
 int sources_find_inside(struct plan *p, struct arena *a, struct error *e);
 
-/* How many cgroup directories the config's mounts show: those of the plan, or one that stands for the
- * whole tree of a host where we have no cgroups of our own; 0 without such a mount. */
+/* How many cgroup directories the config's mounts show: those of the plan, or one that stands for
+ * the whole tree of a host where we have no cgroups of our own; 0 without such a mount. */
 size_t sources_n_cgroups(const struct plan *p);
 
 /* A clone of one of them, or -1. */

@@ -15,7 +15,8 @@
 #define STAGE_ROOT "root"
 
 #define STAGE_CGROUP "cgroup%zu"
-#define WHOLE_TREE ((unsigned int)(OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE))
+#define WHOLE_TREE \
+	((unsigned int)(OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE))
 
 enum { NAME_SIZE = 32 };
 
@@ -50,7 +51,8 @@ static bool stage_reaches_all(const struct plan *p)
 	return stage_reaches(p->rootfs);
 }
 
-/* Whether a source lies where root gets by its rights alone, which it hasn't in a user namespace. */
+/* Whether a source lies where root gets by its rights alone, which it hasn't in a
+ * user namespace. */
 static bool stage_is_out_of_reach(const struct plan *p)
 {
 	bool reached;
@@ -85,14 +87,15 @@ bool stage_is_wanted(const struct plan *p)
 	return stage_keeps_flags(p) || stage_is_out_of_reach(p);
 }
 
-/* Of the ways to note times of access one takes the place of the other: what is put on goes with what is taken off. */
+/* Of the ways to note times of access one takes the place of the other: what is put on goes with
+ * what is taken off. */
 static uint64_t stage_times(uint64_t set, uint64_t clear)
 {
 	return set & MOUNT_ATTR__ATIME ? clear & MOUNT_ATTR__ATIME : 0;
 }
 
-/* What the config takes off is init's to try, which may do so only as far as the host has not put it on.
- * Binds that map ids have it all done by the parent. */
+/* What the config takes off is init's to try, which may do so only as far as the host has not put
+ * it on. Binds that map ids have it all done by the parent. */
 static int stage_clone(const struct plan *p, size_t i, struct sources *s, struct error *e)
 {
 	struct mount_plan now = p->mounts[i];
@@ -114,14 +117,16 @@ static int stage_attach_at(int stage_dfd, const char *name, int tree_fd)
 	autoclose int place_fd = -1;
 	struct stat st;
 
-	if (fstat(tree_fd, &st) < 0 || (S_ISDIR(st.st_mode) ? mkdirat(stage_dfd, name, 0700) :
-							      mknodat(stage_dfd, name, S_IFREG | 0600, 0)) < 0)
+	if (fstat(tree_fd, &st) < 0 ||
+	    (S_ISDIR(st.st_mode) ? mkdirat(stage_dfd, name, 0700) :
+				   mknodat(stage_dfd, name, S_IFREG | 0600, 0)) < 0)
 		return -1;
 	place_fd = openat(stage_dfd, name, O_PATH | O_CLOEXEC);
 	return place_fd < 0 ? -1 : sys_attach(tree_fd, place_fd);
 }
 
-static int stage_bind(const struct plan *p, size_t i, struct sources *s, int stage_dfd, struct error *e)
+static int stage_bind(const struct plan *p, size_t i, struct sources *s, int stage_dfd,
+		      struct error *e)
 {
 	const struct mount_plan *m = &p->mounts[i];
 	char name[NAME_SIZE];
@@ -149,8 +154,8 @@ static int stage_cgroup(const struct plan *p, size_t i, int stage_dfd, struct er
 	return 0;
 }
 
-/* The place that init finds by the root's path must still be the root; and there is another one, for an
- * init that can't go that way. */
+/* The place that init finds by the root's path must still be the root; and there is another one,
+ * for an init that can't go that way. */
 static int stage_attach(const struct plan *p, int stage_dfd, struct error *e)
 {
 	autoclose int at_fd = open(p->rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -205,9 +210,10 @@ static int stage_take_bind(const struct plan *p, size_t i, struct sources *s, st
 	fd = open(name, O_PATH | O_CLOEXEC);
 	s->cloned[i] = m->idmap != IDMAP_NONE;
 	s->mounts[i] = fd < 0 || !s->cloned[i] ? fd_steal(&fd) : open_tree(fd, "", WHOLE_TREE);
-	/* The copy of a mount namespace for another user namespace shares nothing, whatever was asked for. */
-	if (s->mounts[i] < 0 ||
-	    (s->cloned[i] && sys_set_attr(s->mounts[i], m->propagation_all, 0, 0, m->propagation) < 0))
+	/* The copy of a mount namespace for another user namespace shares nothing, whatever was
+	 * asked for. */
+	if (s->mounts[i] < 0 || (s->cloned[i] && sys_set_attr(s->mounts[i], m->propagation_all, 0,
+							      0, m->propagation) < 0))
 		return err_sys(e, "%s: take %s", m->field, m->source);
 	return 0;
 }

@@ -59,7 +59,8 @@ int caps_probe_host(bool new_userns, struct cap_host *ret_host, struct error *e)
 			return err_sys(e, "capabilities: read the bounding set");
 		host.known |= CAPS_BIT(n);
 		/* libcap may be older than the kernel and know fewer. */
-		if (bound == BOUNDED_YES && cap_get_flag(own, n, CAP_PERMITTED, &held) == 0 && held == CAP_SET)
+		if (bound == BOUNDED_YES && cap_get_flag(own, n, CAP_PERMITTED, &held) == 0 &&
+		    held == CAP_SET)
 			host.available |= CAPS_BIT(n);
 	}
 	if (new_userns)
@@ -75,10 +76,11 @@ int caps_reset_securebits(struct error *e)
 	if (bits < 0)
 		return err_sys(e, "capabilities: read the securebits");
 	if (bits && prctl(PR_SET_SECUREBITS, 0) < 0)
-		return err_sys(e,
-			       "capabilities: reset the caller's securebits %#x (call sbxrun without "
-			       "them, or with CAP_SETPCAP and unlocked)",
-			       (unsigned int)bits);
+		return err_sys(
+			e,
+			"capabilities: reset the caller's securebits %#x (call sbxrun without "
+			"them, or with CAP_SETPCAP and unlocked)",
+			(unsigned int)bits);
 	return 0;
 }
 

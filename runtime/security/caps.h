@@ -1,5 +1,6 @@
 /*
- * Capabilities of the process that becomes the payload. Runs in init, before execve; single-threaded.
+ * Capabilities of the process that becomes the payload. Runs in init, before execve;
+ *single-threaded.
  *
  * Order in init, and why (rules R11, R13, R15 of spec/rules.md):
  *
@@ -13,11 +14,11 @@
  *	  seccomp_install()	  caps_give_up()           before anybody sees this process
  *	  execve()			  execve()
  *
- * Where nobody else is there to see it, and the filter forbids capset, the last step is left to execve.
- * That gives nothing away: execve computes the payload's permitted and effective sets from the bounding,
- * inheritable and ambient ones, which are final by then, and never from the permitted set that still has
- * CAP_SYS_ADMIN. Under no_new_privs permitted does count (root's new set is cut down to it), and there
- * it is final.
+ * Where nobody else is there to see it, and the filter forbids capset, the last step is left to
+ *execve. That gives nothing away: execve computes the payload's permitted and effective sets from
+ *the bounding, inheritable and ambient ones, which are final by then, and never from the permitted
+ *set that still has CAP_SYS_ADMIN. Under no_new_privs permitted does count (root's new set is cut
+ *down to it), and there it is final.
  */
 #pragma once
 
@@ -33,8 +34,8 @@
  * joined), where it starts with every capability. */
 int caps_probe_host(bool new_userns, struct cap_host *ret_host, struct error *e);
 
-/* The caller's securebits back to none: with them a program that leaves root keeps its capabilities, or
- * root is nobody. Before the ids change. */
+/* The caller's securebits back to none: with them a program that leaves root keeps its
+ * capabilities, or root is nobody. Before the ids change. */
 int caps_reset_securebits(struct error *e);
 
 /* Drops from the bounding set whatever s->bounding lacks; only drops that change something. */
@@ -50,6 +51,6 @@ int caps_give_up(const struct cap_sets *s, struct error *e);
 /* The final sets: ambient cleared, one capset, ambient raised. */
 int caps_apply_final(const struct cap_sets *s, struct error *e);
 
-/* Less than the final sets, for a program that must not have `lost` either, nor get it back by execve:
- * sets no_new_privs. */
+/* Less than the final sets, for a program that must not have `lost` either, nor get it back by
+ * execve: sets no_new_privs. */
 int caps_apply_without(const struct cap_sets *s, uint64_t lost, struct error *e);

@@ -24,8 +24,8 @@ int identity_new_keyring(int *ret_skipped, struct error *e)
 	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL, 0, 0, 0) >= 0)
 		return 0;
 	why = errno;
-	/* No keyrings at all, or a filter around us that closes them to everybody below it, the program
-	 * too. Where only this call fails, going on would share the caller's keys. */
+	/* No keyrings at all, or a filter around us that closes them to everybody below it, the
+	 * program too. Where only this call fails, going on would share the caller's keys. */
 	if ((why == ENOSYS || why == EPERM || why == EACCES) &&
 	    syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 0, 0, 0) < 0 &&
 	    errno == why) {
@@ -39,8 +39,9 @@ int identity_new_keyring(int *ret_skipped, struct error *e)
 int identity_set_groups(const struct ids *groups, bool allowed, struct error *e)
 {
 	if (!allowed && groups->n)
-		return err_set(e, ERR_CONFIG,
-			       "process.user.additionalGids: this user namespace forbids setgroups");
+		return err_set(
+			e, ERR_CONFIG,
+			"process.user.additionalGids: this user namespace forbids setgroups");
 	if (allowed && syscall(SYS_setgroups, groups->n, groups->v) < 0)
 		return err_sys(e, "process.user.additionalGids: setgroups");
 	return 0;
@@ -50,10 +51,11 @@ static int identity_id_failed(const char *kind, uint32_t id, struct error *e)
 {
 	if (errno != EINVAL)
 		return err_sys(e, "process.user.%s: set %u", kind, id);
-	return err_set(e, ERR_CONFIG,
-		       "process.user.%s: set %u: invalid argument (it is not among those that linux.%sMappings maps; an "
-		       "ordinary user has more than one with ranges in /etc/sub%s)",
-		       kind, id, kind, kind);
+	return err_set(
+		e, ERR_CONFIG,
+		"process.user.%s: set %u: invalid argument (it is not among those that linux.%sMappings maps; an "
+		"ordinary user has more than one with ranges in /etc/sub%s)",
+		kind, id, kind, kind);
 }
 
 int identity_set_ids(uint32_t uid, uint32_t gid, struct error *e)
@@ -124,8 +126,8 @@ int identity_set_rlimits(const struct rlimit_plans *limits, struct error *e)
 
 int identity_set_personality(const struct personality_plan *p, struct error *e)
 {
-	/* Without one in the config it is the plain one, not the caller's: that may switch off address
-	 * randomisation, or make everything readable executable. */
+	/* Without one in the config it is the plain one, not the caller's: that may switch off
+	 * address randomisation, or make everything readable executable. */
 	if (personality(p->set ? p->persona : PER_LINUX) < 0)
 		return err_sys(e, "linux.personality");
 	return 0;
@@ -140,9 +142,11 @@ int identity_set_oom_score_adj(int proc_dfd, pid_t pid, int32_t value, struct er
 		snprintf(path, sizeof(path), "%d/oom_score_adj", pid);
 	if (proc_write(proc_dfd, path, text) == 0)
 		return 0;
-	/* Not in errno's words: docker takes "permission denied" for a program that is not executable. */
+	/* Not in errno's words: docker takes "permission denied" for a program that is not
+	 * executable. */
 	if (errno == EACCES)
 		return err_set(e, ERR_HOST,
-			       "process.oomScoreAdj: set %d: who lowers it needs CAP_SYS_RESOURCE", value);
+			       "process.oomScoreAdj: set %d: who lowers it needs CAP_SYS_RESOURCE",
+			       value);
 	return err_sys(e, "process.oomScoreAdj: set %d", value);
 }

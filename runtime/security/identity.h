@@ -22,8 +22,8 @@ int identity_new_keyring(int *ret_skipped, struct error *e);
  * asking for any is an error and the caller's remain. */
 int identity_set_groups(const struct ids *groups, bool allowed, struct error *e);
 
-/* gid, then uid: real, effective, saved. Permitted capabilities survive it, effective ones don't when
- * uid isn't 0: caps_set_for_setup() or caps_apply_final() must follow. */
+/* gid, then uid: real, effective, saved. Permitted capabilities survive it, effective ones don't
+ * when uid isn't 0: caps_set_for_setup() or caps_apply_final() must follow. */
 int identity_set_ids(uint32_t uid, uint32_t gid, struct error *e);
 
 /* The umask given, or 022. */
@@ -31,9 +31,9 @@ void identity_set_umask(const struct opt_u32 *umask);
 
 int identity_set_no_new_privs(struct error *e);
 
-/* Raises hard limits that the config has above the caller's: needs CAP_SYS_RESOURCE, so it comes while
- * that is still held. What can't be raised is an error that names it, but for RLIMIT_MEMLOCK, which is
- * best effort: engines ask for no limit, and hosts give 8 MB. */
+/* Raises hard limits that the config has above the caller's: needs CAP_SYS_RESOURCE, so it comes
+ * while that is still held. What can't be raised is an error that names it, but for RLIMIT_MEMLOCK,
+ * which is best effort: engines ask for no limit, and hosts give 8 MB. */
 int identity_raise_rlimits(const struct rlimit_plans *limits, struct error *e);
 
 /* The limits themselves, as the last thing before execve: our own work must not run into them. */
@@ -45,8 +45,9 @@ int identity_set_personality(const struct personality_plan *p, struct error *e);
 /* Of this process (0) or a child. proc_dfd: a procfs that shows it. */
 int identity_set_oom_score_adj(int proc_dfd, pid_t pid, int32_t value, struct error *e);
 
-/* Huge pages, timer slack, the memory policy, what a core has in it and the like, as a fresh process has them. In
- * the runtime itself, before it has children: hooks must not have the caller's, either. */
+/* Huge pages, timer slack, the memory policy, what a core has in it and the like, as a fresh
+ * process has them. In the runtime itself, before it has children: hooks must not have the
+ * caller's, either. */
 int identity_reset_settings(struct error *e);
 
 /* The kernel would rather kill others when memory is short: the caller's score is below 0. */

@@ -1,6 +1,6 @@
 /*
- * Signals, scheduling, memory: what a process takes along through fork and execve without being asked.
- * The headers of the C library and the kernel can't both be included for sched_setattr and
+ * Signals, scheduling, memory: what a process takes along through fork and execve without being
+ * asked. The headers of the C library and the kernel can't both be included for sched_setattr and
  * rt_sigaction, so their structs are written out here.
  */
 #include "security/identity.h"
@@ -61,11 +61,12 @@ static const struct {
 	{PR_SET_IO_FLUSHER, 0, "reserves for flushing"},     /* a right that few have */
 };
 
-/* No file: a kernel without cores. Not ours: of a program that can't be read, and that dumps no core either. */
+/* No file: a kernel without cores. Not ours: of a program that can't be read, and that dumps no
+ * core either. */
 static int core_filter_reset(struct error *e)
 {
-	if (fd_write_at(AT_FDCWD, "/proc/self/coredump_filter", CORE_FILTER) < 0 && errno != ENOENT &&
-	    errno != EACCES && errno != EPERM)
+	if (fd_write_at(AT_FDCWD, "/proc/self/coredump_filter", CORE_FILTER) < 0 &&
+	    errno != ENOENT && errno != EACCES && errno != EPERM)
 		return err_sys(e, "reset what a core has in it");
 	return 0;
 }
@@ -79,7 +80,8 @@ int identity_reset_settings(struct error *e)
 		if (prctl(plain_settings[i].option, plain_settings[i].value, 0, 0, 0) < 0 &&
 		    errno != EINVAL && errno != EPERM)
 			return err_sys(e, "reset %s", plain_settings[i].what);
-	if (syscall(SYS_set_mempolicy, MPOL_DEFAULT, NULL, 0) < 0 && errno != ENOSYS && errno != EPERM)
+	if (syscall(SYS_set_mempolicy, MPOL_DEFAULT, NULL, 0) < 0 && errno != ENOSYS &&
+	    errno != EPERM)
 		return err_sys(e, "reset the memory policy");
 	return core_filter_reset(e);
 }
@@ -88,7 +90,8 @@ bool identity_is_protected_from_oom(void)
 {
 	char text[16];
 
-	return fd_read_at(AT_FDCWD, "/proc/self/oom_score_adj", text, sizeof(text)) > 0 && text[0] == '-';
+	return fd_read_at(AT_FDCWD, "/proc/self/oom_score_adj", text, sizeof(text)) > 0 &&
+	       text[0] == '-';
 }
 
 int identity_reset_signals(struct error *e)
@@ -97,8 +100,8 @@ int identity_reset_signals(struct error *e)
 	const uint64_t none = 0;
 	int n;
 
-	/* The C library keeps two numbers to itself, but what they were set to passes execve all the
-	 * same. */
+	/* The C library keeps two numbers to itself, but what they were set to passes execve all
+	 * the same. */
 	for (n = 1; n <= SIGNAL_LAST; n++)
 		if (n != SIGKILL && n != SIGSTOP &&
 		    syscall(SYS_rt_sigaction, n, &to_default, NULL, sizeof(none)) < 0)

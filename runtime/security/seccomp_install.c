@@ -16,8 +16,9 @@ int seccomp_check_host(const struct seccomp_program *p, struct error *e)
 	/* The kernel looks at the flags before the program: EFAULT means that it knows them. */
 	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, p->flags, NULL) < 0 && errno == EFAULT)
 		return 0;
-	return err_set(e, ERR_HOST,
-		       "linux.seccomp.flags: this kernel lacks SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV");
+	return err_set(
+		e, ERR_HOST,
+		"linux.seccomp.flags: this kernel lacks SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV");
 }
 
 int seccomp_install(const struct seccomp_program *p, int *ret_listener_fd, struct error *e)
@@ -31,7 +32,8 @@ int seccomp_install(const struct seccomp_program *p, int *ret_listener_fd, struc
 	if (rc < 0)
 		return err_sys(e, "linux.seccomp: load the filter");
 	if (rc > 0 && !listens)
-		return err_set(e, ERR_SYSTEM, "linux.seccomp: thread %ld can't take the filter", rc);
+		return err_set(e, ERR_SYSTEM, "linux.seccomp: thread %ld can't take the filter",
+			       rc);
 	*ret_listener_fd = listens ? (int)rc : -1;
 	return 0;
 }

@@ -8,9 +8,9 @@
 int seccomp_check_host(const struct seccomp_program *p, struct error *e);
 
 /*
- * Puts the program on the calling thread, which needs no_new_privs or CAP_SYS_ADMIN. *ret_listener_fd
- * is the notify listener (close-on-exec) or -1. After this every call of ours must pass the filter:
- * the listener is best taken by the parent with pidfd_getfd, for a send could wait for an answer that
- * only its receiver can give.
+ * Puts the program on the calling thread, which needs no_new_privs or CAP_SYS_ADMIN.
+ * *ret_listener_fd is the notify listener (close-on-exec) or -1. After this every call of ours must
+ * pass the filter: the listener is best taken by the parent with pidfd_getfd, for a send could wait
+ * for an answer that only its receiver can give.
  */
 int seccomp_install(const struct seccomp_program *p, int *ret_listener_fd, struct error *e);

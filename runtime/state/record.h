@@ -39,7 +39,8 @@ struct record {
 	bool committed;	  /* create has succeeded */
 	bool has_process;
 	bool own_pid_ns;
-	bool own_mount_ns; /* looked at only where there is no cgroup and no pid namespace of its own … */
+	bool own_mount_ns; /* looked at only where there is no cgroup and no pid namespace of its
+			      own … */
 	bool own_user_ns;
 	uint64_t mnt_id; /* … and so are their unique ids; 0: not known */
 	uint64_t user_id; /* also that of another's that it has joined */

@@ -1,7 +1,7 @@
 /*
- * The directory that all records are in. Records say what to kill, remove and run: whoever can write them, or
- * can lead us to others, is us. So the directory is the caller's or root's and nobody else may write to it, and
- * so are links on the way to it.
+ * The directory that all records are in. Records say what to kill, remove and run: whoever can
+ * write them, or can lead us to others, is us. So the directory is the caller's or root's and
+ * nobody else may write to it, and so are links on the way to it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,8 @@ static int root_step(struct walk *w, bool make, struct error *e)
 	if (kind < 0)
 		return err_sys(e, "open %s", name);
 	if (kind == WALK_LINK && !root_is_ours(&st))
-		return err_set(e, ERR_HOST, "on the way to it is a link, %s, that somebody else made", name);
+		return err_set(e, ERR_HOST,
+			       "on the way to it is a link, %s, that somebody else made", name);
 	return kind;
 }
 
@@ -87,6 +88,7 @@ int store_open_root(const char *root, bool make, struct error *e)
 		return err_sys(e, "--root: look at %s", root);
 	if (!root_is_ours(&st) || (st.st_mode & (S_IWGRP | S_IWOTH)))
 		return err_set(e, ERR_HOST,
-			       "--root: %s belongs to somebody else, or others may write to it", root);
+			       "--root: %s belongs to somebody else, or others may write to it",
+			       root);
 	return fd_steal(&dfd);
 }

@@ -1,23 +1,24 @@
 /*
- * Trust: the state root belongs to the caller; ids come from the command line and are checked before
- * they are used as names. Names that are ours to choose below ROOT/ID are constants.
+ * Trust: the state root belongs to the caller; ids come from the command line and are checked
+ * before they are used as names. Names that are ours to choose below ROOT/ID are constants.
  *
  * Why two verbs never both think that a container is theirs. The lock is a flock on the directory
  * ROOT/ID itself, and the name can be taken from it (rmdir) and given to another (mkdir). So:
  *
- *  1. A lock counts only if, once held, the directory still has the name (store_is_current). Who finds
- *     that it hasn't holds a corpse: he starts over (claim) or says that there is no such container.
- *  2. Whoever writes into the directory, empties it or takes its name away holds a lock that counts.
- *     So while one is held the name stays, and with it everybody else's way to another lock.
- *  3. mkdir gives no right, for between it and the lock a `delete --force` may remove the directory and
- *     another create make one of that name. The id belongs to who first holds a lock that counts on a
- *     directory without a record; he writes the record before he lets go, or removes the directory.
+ *  1. A lock counts only if, once held, the directory still has the name (store_is_current). Who
+ * finds that it hasn't holds a corpse: he starts over (claim) or says that there is no such
+ * container.
+ *  2. Whoever writes into the directory, empties it or takes its name away holds a lock that
+ * counts. So while one is held the name stays, and with it everybody else's way to another lock.
+ *  3. mkdir gives no right, for between it and the lock a `delete --force` may remove the directory
+ * and another create make one of that name. The id belongs to who first holds a lock that counts on
+ * a directory without a record; he writes the record before he lets go, or removes the directory.
  *
  * By 2 and 3 a record is replaced only by who wrote it or came after him by the lock, and it goes,
  * with its directory, only after what it describes is gone.
  *
- * A copy of the descriptor is a copy of the lock: init closes its own first of all, and what executes
- * another program loses it by close-on-exec.
+ * A copy of the descriptor is a copy of the lock: init closes its own first of all, and what
+ * executes another program loses it by close-on-exec.
  */
 #include "state/store.h"
 
@@ -62,8 +63,9 @@ void store_close(struct store *s)
 
 int store_check_id(const char *id, struct error *e)
 {
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				      "_+.-";
+	static const char allowed[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+		"_+.-";
 	size_t len = strlen(id);
 
 	if (len == 0)
@@ -71,7 +73,10 @@ int store_check_id(const char *id, struct error *e)
 	if (len > ID_MAX)
 		return err_set(e, ERR_USAGE, "the container id is longer than %d bytes", ID_MAX);
 	if (str_eq(id, ".") || str_eq(id, ".."))
-		return err_set(e, ERR_USAGE, "invalid container id \"%s\": it is the name of a directory everywhere", id);
+		return err_set(
+			e, ERR_USAGE,
+			"invalid container id \"%s\": it is the name of a directory everywhere",
+			id);
 	if (strspn(id, allowed) != len)
 		return err_set(e, ERR_USAGE,
 			       "invalid container id %s: only letters, digits and _+.- are allowed",
@@ -79,8 +84,8 @@ int store_check_id(const char *id, struct error *e)
 	return 0;
 }
 
-/* The directory we hold is still the one of that name: not removed while we waited for the lock. 1 or 0;
- * -1 if it can't be told, which must not pass for "deleted". */
+/* The directory we hold is still the one of that name: not removed while we waited for the lock. 1
+ * or 0; -1 if it can't be told, which must not pass for "deleted". */
 static int store_is_current(const struct store *s, struct error *e)
 {
 	struct stat held, named;
@@ -88,17 +93,20 @@ static int store_is_current(const struct store *s, struct error *e)
 	if (fstat(s->dfd, &held) < 0)
 		return err_sys(e, "look at the state of container \"%s\"", s->id);
 	if (fstatat(s->root_dfd, s->id, &named, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 0 : err_sys(e, "look at the state of container \"%s\"", s->id);
+		return errno == ENOENT ? 0 :
+					 err_sys(e, "look at the state of container \"%s\"", s->id);
 	return held.st_ino == named.st_ino && held.st_dev == named.st_dev;
 }
 
-/* Tells whoever holds the lock that nothing is worth waiting for any more (sys/patience.h), for as long as the
- * descriptor is open: by a lock on a file that is written once. -1: not yet, or not possible. */
+/* Tells whoever holds the lock that nothing is worth waiting for any more (sys/patience.h), for as
+ * long as the descriptor is open: by a lock on a file that is written once. -1: not yet, or not
+ * possible. */
 static int store_want(const struct store *s)
 {
 	autoclose int fd = openat(s->dfd, CONFIG, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-	/* Shared: others may want the same. Who holds the container's lock takes this one to see, for a moment. */
+	/* Shared: others may want the same. Who holds the container's lock takes this one to see,
+	 * for a moment. */
 	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0 ? fd_steal(&fd) : -1;
 }
 
@@ -113,9 +121,10 @@ static int store_lock(struct store *s, enum store_lock how, struct error *e)
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return err_sys(e, "lock container \"%s\"", s->id);
 		if (tries == LOCK_TRIES)
-			return err_set(e, ERR_WRONG_STATE,
-				       "container \"%s\" is locked by another sbxrun that does not finish",
-				       s->id);
+			return err_set(
+				e, ERR_WRONG_STATE,
+				"container \"%s\" is locked by another sbxrun that does not finish",
+				s->id);
 		if (how == STORE_FORCE && want_fd < 0)
 			want_fd = store_want(s);
 		nanosleep(&pause, NULL);
@@ -130,7 +139,8 @@ static int store_refuse_used(const char *id, struct error *e)
 	return err_set(e, ERR_EXISTS, "container with given ID already exists: %s", id);
 }
 
-/* The directory that we made is opened and locked. 1: ours; 0: it was swept away before we had the lock. */
+/* The directory that we made is opened and locked. 1: ours; 0: it was swept away before we had the
+ * lock. */
 static int store_take_made(struct store *s, const char *root, struct error *e)
 {
 	int current;
@@ -163,7 +173,8 @@ static int store_try_claim(struct store *s, const char *root, struct error *e)
 					 err_sys(e, "make %s/%s", root, s->id);
 	fd_close(&spare_fd);
 	got = store_take_made(s, root, e);
-	/* Should another create have come in between, without a record so far: it notices, and says so. */
+	/* Should another create have come in between, without a record so far: it notices, and says
+	 * so. */
 	if (got < 0 && e->class != ERR_EXISTS)
 		unlinkat(s->root_dfd, s->id, AT_REMOVEDIR);
 	return got;
@@ -289,10 +300,12 @@ int store_read(const struct store *s, struct arena *a, struct record *ret, bool 
 	if (fstat(fd, &st) < 0)
 		return err_sys(e, "look at the record of container \"%s\"", s->id);
 	if (!S_ISREG(st.st_mode))
-		return err_set(e, ERR_CONFIG, "the record of container \"%s\" is not a regular file", s->id);
+		return err_set(e, ERR_CONFIG,
+			       "the record of container \"%s\" is not a regular file", s->id);
 	text = fd_read_all(fd, RECORD_MAX, a, &len);
 	if (!text && errno == EFBIG)
-		return err_set(e, ERR_CONFIG, "the record of container \"%s\" is larger than %d bytes", s->id,
+		return err_set(e, ERR_CONFIG,
+			       "the record of container \"%s\" is larger than %d bytes", s->id,
 			       RECORD_MAX);
 	if (!text)
 		return err_sys(e, "read the record of container \"%s\"", s->id);
@@ -300,8 +313,8 @@ int store_read(const struct store *s, struct arena *a, struct record *ret, bool 
 		return err_wrap(e, "container \"%s\"", s->id);
 	if (r.version > RECORD_VERSION)
 		return err_set(e, ERR_HOST,
-			       "container \"%s\" was made by a newer sbxrun (record version %u)", s->id,
-			       r.version);
+			       "container \"%s\" was made by a newer sbxrun (record version %u)",
+			       s->id, r.version);
 	*ret = r;
 	*ret_found = true;
 	return 0;
@@ -323,8 +336,8 @@ static void store_remove_own(const struct store *s)
 		unlinkat(s->dfd, own_files[i], 0);
 }
 
-/* Where our record is, nobody else has any business. If it can't be read, what is there stays and is told of
- * when the directory can't be removed. */
+/* Where our record is, nobody else has any business. If it can't be read, what is there stays and
+ * is told of when the directory can't be removed. */
 static void store_remove_others(const struct store *s)
 {
 	DIR *dir = sweep_open(s->dfd, ".");
@@ -358,17 +371,19 @@ int store_remove_unrecorded(struct store *s, struct error *e)
 	if (fstat(s->dfd, &st) < 0)
 		return err_sys(e, "look at the state of container \"%s\"", s->id);
 	if (st.st_uid != geteuid() || (st.st_mode & 07777) != 0700)
-		return err_set(e, ERR_NOT_FOUND,
-			       "container \"%s\" does not exist; the directory of that name is not sbxrun's",
-			       s->id);
+		return err_set(
+			e, ERR_NOT_FOUND,
+			"container \"%s\" does not exist; the directory of that name is not sbxrun's",
+			s->id);
 	store_remove_own(s);
 	if (unlinkat(s->root_dfd, s->id, AT_REMOVEDIR) == 0 || errno == ENOENT)
 		return 0;
 	if (errno != ENOTEMPTY && errno != EEXIST)
 		return err_sys(e, "remove the state of container \"%s\"", s->id);
-	return err_set(e, ERR_NOT_FOUND,
-		       "container \"%s\" does not exist; the directory of that name holds what is not sbxrun's",
-		       s->id);
+	return err_set(
+		e, ERR_NOT_FOUND,
+		"container \"%s\" does not exist; the directory of that name holds what is not sbxrun's",
+		s->id);
 }
 
 static int store_compare(const void *a, const void *b)
@@ -462,9 +477,9 @@ int store_relock(struct store *s, struct error *e)
 
 static int store_open_init(const struct record *r, int *ret_pidfd, struct error *e);
 
-/* Trust: pids are reused. The process must have the start time on record, in this very boot. 1 or 0; -1
- * if it can't be told: then nobody may take the container for stopped. pidfd: the process, or -1 to have it
- * opened if need be. */
+/* Trust: pids are reused. The process must have the start time on record, in this very boot. 1 or
+ * 0; -1 if it can't be told: then nobody may take the container for stopped. pidfd: the process, or
+ * -1 to have it opened if need be. */
 static int store_init_lives(const struct record *r, int pidfd, struct error *e)
 {
 	autoclose int own_pidfd = -1;
@@ -478,12 +493,14 @@ static int store_init_lives(const struct record *r, int pidfd, struct error *e)
 	if (!str_eq(boot_id, r->boot_id))
 		return 0;
 	if (proc_stat_read(r->pid, &stat) < 0)
-		return errno == ENOENT || errno == ESRCH ? 0 : err_sys(e, "read /proc/%d/stat", r->pid);
+		return errno == ENOENT || errno == ESRCH ? 0 :
+							   err_sys(e, "read /proc/%d/stat", r->pid);
 	if (stat.start != r->pid_start)
 		return 0;
 	if (stat.state != 'Z' && stat.state != 'X')
 		return 1;
-	/* The letter is the main thread's, which may have ended alone. A pidfd speaks for all of them. */
+	/* The letter is the main thread's, which may have ended alone. A pidfd speaks for all of
+	 * them. */
 	return pidfd >= 0 ? store_is_alive(pidfd) : store_open_init(r, &own_pidfd, e);
 }
 
@@ -503,8 +520,8 @@ static int store_open_init(const struct record *r, int *ret_pidfd, struct error 
 	return lives;
 }
 
-/* For a record that is not committed. Its create may have succeeded since it was read: then it was still
- * at work at that moment, and not cut short. */
+/* For a record that is not committed. Its create may have succeeded since it was read: then it was
+ * still at work at that moment, and not cut short. */
 static int store_is_being_created(const struct store *s, struct error *e)
 {
 	struct arena a = {0};

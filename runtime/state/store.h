@@ -40,8 +40,9 @@ int store_claim(const char *root, const char *id, struct store *ret, struct erro
 int store_open(const char *root, const char *id, enum store_lock how, struct store *ret,
 	       struct error *e);
 
-/* The state root itself. A descriptor; -1 with e->sys ENOENT if it isn't there and need not be made.
- * Trust: on the way to it may be directories that other users can write to; what they put there is refused. */
+/* The state root itself. A descriptor; -1 with e->sys ENOENT if it isn't there and need not be
+ * made. Trust: on the way to it may be directories that other users can write to; what they put
+ * there is refused. */
 int store_open_root(const char *root, bool make, struct error *e);
 
 /* Opens ID below an open root, to look at it only. */
@@ -66,12 +67,14 @@ int store_read(const struct store *s, struct arena *a, struct record *ret, bool 
 /* Removes the directory and all in it. There is, or was until now, a record. */
 int store_remove(struct store *s, struct error *e);
 
-/* The same without one: only what a create that was cut short leaves. All else is not ours, and an error. */
+/* The same without one: only what a create that was cut short leaves. All else is not ours, and an
+ * error. */
 int store_remove_unrecorded(struct store *s, struct error *e);
 
-/* Removes the directory of the notify socket; part of store_remove(). The container saw it read-only, but
- * root of a user namespace who may mount lifts that, and where the state is his own (an ordinary user's) he
- * writes what he likes. EACCES: it belongs to another of the container's ids. */
+/* Removes the directory of the notify socket; part of store_remove(). The container saw it
+ * read-only, but root of a user namespace who may mount lifts that, and where the state is his own
+ * (an ordinary user's) he writes what he likes. EACCES: it belongs to another of the container's
+ * ids. */
 int store_sweep(const struct store *s, struct error *e);
 
 /* The ids below a root, sorted. */
@@ -88,7 +91,8 @@ int store_forget_start(const struct store *s);
 /* The process has not ended: not a zombie either. */
 bool store_is_alive(int pidfd);
 
-/* Locks again what was unlocked. 1; 0: it has been deleted meanwhile, and the name may be another's. */
+/* Locks again what was unlocked. 1; 0: it has been deleted meanwhile, and the name may be
+ * another's. */
 int store_relock(struct store *s, struct error *e);
 
 /* What the container is doing. *ret_pidfd (may be NULL) refers to its init, or is -1. */

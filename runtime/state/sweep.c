@@ -1,6 +1,6 @@
 /*
- * By descriptors, without following links, and without going down: what is in a subdirectory is moved up
- * until nothing has any depth, so that no depth is too deep.
+ * By descriptors, without following links, and without going down: what is in a subdirectory is
+ * moved up until nothing has any depth, so that no depth is too deep.
  */
 #include "state/sweep.h"
 

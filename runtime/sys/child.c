@@ -42,7 +42,8 @@ int child_collect_within(pid_t pid, int ms, int *ret_status, struct error *e)
 	/* Without a pidfd (no descriptor is left) it is waited for without a deadline. */
 	while (pidfd >= 0 && !loop_is_ready(pidfd, POLLIN, until))
 		if (loop_now() >= until)
-			return err_set(e, ERR_SYSTEM, "process %d did not end within %d s", pid, ms / 1000);
+			return err_set(e, ERR_SYSTEM, "process %d did not end within %d s", pid,
+				       ms / 1000);
 	status = child_collect(pid);
 	if (status < 0)
 		return err_sys(e, "wait for process %d", pid);

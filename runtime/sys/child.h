@@ -1,6 +1,6 @@
 /*
- * Children: one way to collect them. A child that nobody collects stays a zombie, and counts among the
- * processes of its container.
+ * Children: one way to collect them. A child that nobody collects stays a zombie, and counts among
+ * the processes of its container.
  */
 #pragma once
 
@@ -9,7 +9,8 @@
 
 #include "base/err.h"
 
-/* Waits until a child has ended. Its status as waitpid() tells it, or -1 with errno: there is no such child. */
+/* Waits until a child has ended. Its status as waitpid() tells it, or -1 with errno: there is no
+ * such child. */
 int child_collect(pid_t pid);
 
 /* The same, with what it and those it waited for have used. */

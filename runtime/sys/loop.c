@@ -26,8 +26,8 @@ struct loop_source *loop_add(struct loop *l, int fd, short events, loop_serve *s
 }
 
 /*
- * poll() that can't fail. Where the kernel takes so many descriptors no more, for RLIMIT_NOFILE was lowered,
- * they are looked at one by one, and no such round follows another at once.
+ * poll() that can't fail. Where the kernel takes so many descriptors no more, for RLIMIT_NOFILE was
+ * lowered, they are looked at one by one, and no such round follows another at once.
  */
 static void loop_poll(struct pollfd *fds, size_t n, int64_t until)
 {

@@ -1,7 +1,7 @@
 /*
- * One event loop, for whoever waits for several things at once: descriptors, signals (as a descriptor) and a
- * moment. A source is a descriptor, the events that it waits for, and what to do then. Sources are served in
- * the order in which they were added.
+ * One event loop, for whoever waits for several things at once: descriptors, signals (as a
+ * descriptor) and a moment. A source is a descriptor, the events that it waits for, and what to do
+ * then. Sources are served in the order in which they were added.
  */
 #pragma once
 
@@ -37,17 +37,18 @@ struct loop {
 };
 
 /* The source may be changed while the loop runs, by its own serve() too. */
-struct loop_source *loop_add(struct loop *l, int fd, short events, loop_serve *serve, void *context);
+struct loop_source *loop_add(struct loop *l, int fd, short events, loop_serve *serve,
+			     void *context);
 
-/* Waits until a source is ready or the moment has come, and serves what is ready. 1: done; 0: go on, also when
- * the moment has come or a signal has; -1: a source has failed. */
+/* Waits until a source is ready or the moment has come, and serves what is ready. 1: done; 0: go
+ * on, also when the moment has come or a signal has; -1: a source has failed. */
 int loop_round(struct loop *l, int64_t until);
 
 /* Rounds until a source is done (1), has failed (-1) or the moment has come (0). */
 int loop_run(struct loop *l, int64_t until);
 
-/* Whether a single descriptor has one of these events, or has failed, before the moment comes. false also after
- * a signal: whoever waits looks at the clock. */
+/* Whether a single descriptor has one of these events, or has failed, before the moment comes.
+ * false also after a signal: whoever waits looks at the clock. */
 bool loop_is_ready(int fd, short events, int64_t until);
 
 /* ---- signals as a source ---- */

@@ -1,4 +1,5 @@
-/* The mounts of this process's namespace, as far as they lie below its root: all of them, so rarely asked. */
+/* The mounts of this process's namespace, as far as they lie below its root: all of them, so rarely
+ * asked. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,8 +15,8 @@ struct mountinfo_line {
 	char *type; /* of the file system */
 };
 
-/* Calls visit for each, in the kernel's order, until it returns something else than 0. That, or 0; -1 is
- * an error, of visit's or ours. */
+/* Calls visit for each, in the kernel's order, until it returns something else than 0. That, or 0;
+ * -1 is an error, of visit's or ours. */
 int mountinfo_each(int (*visit)(const struct mountinfo_line *line, void *context, struct error *e),
 		   void *context, struct error *e);
 

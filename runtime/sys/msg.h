@@ -19,10 +19,11 @@ int msg_send(int fd, int kind, const struct error *error, int pass_fd);
  * *ret_error (class ERR_NONE: none); *ret_fd (may be NULL) is the descriptor or -1. */
 int msg_recv(int fd, int *ret_kind, struct error *ret_error, int *ret_fd);
 
-/* Until there is a message, or the peer is gone. -1 if it is time to give up (sys/patience.h): the container can
- * stop the process that is to send it. */
+/* Until there is a message, or the peer is gone. -1 if it is time to give up (sys/patience.h): the
+ * container can stop the process that is to send it. */
 int msg_wait(int fd, struct error *e);
 
-/* The same as msg_recv() where a message must come: 0, or -1 with *e saying `gone` when the peer is. */
+/* The same as msg_recv() where a message must come: 0, or -1 with *e saying `gone` when the peer
+ * is. */
 int msg_await(int fd, int *ret_kind, struct error *ret_error, int *ret_fd, const char *gone,
 	      struct error *e);

@@ -13,7 +13,8 @@
 #include "base/str.h"
 #include "sys/loop.h"
 
-/* Between two looks. Not at once: what is about to run gets the signals that a foreground run holds for it. */
+/* Between two looks. Not at once: what is about to run gets the signals that a foreground run holds
+ * for it. */
 enum { LOOK_MS = 200, NAP_MS = 10 };
 
 static const int ends[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
@@ -44,7 +45,8 @@ static void patience_note(int sig)
 
 void patience_catch_signals(void)
 {
-	const struct sigaction note = {.sa_handler = patience_note}; /* what blocks in a call returns from it */
+	const struct sigaction note = {
+		.sa_handler = patience_note}; /* what blocks in a call returns from it */
 	size_t i;
 
 	if (catches++)

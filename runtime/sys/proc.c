@@ -84,13 +84,16 @@ int proc_write(int proc_dfd, const char *path, const char *text)
 
 int proc_stat_parse(const char *text, struct proc_stat *ret)
 {
-	enum { FORKED_NOT_EXECUTED = 0x40 }; /* PF_FORKNOEXEC: until the first execve, also of a zombie */
+	enum {
+		FORKED_NOT_EXECUTED = 0x40
+	}; /* PF_FORKNOEXEC: until the first execve, also of a zombie */
 	unsigned long long start;
 	unsigned int flags;
 	const char *p;
 	char state;
 
-	/* The second field is the command in brackets, which may itself hold brackets and spaces. */
+	/* The second field is the command in brackets, which may itself hold
+	 * brackets and spaces. */
 	p = strrchr(text, ')');
 	if (!p || sscanf(p + 1,
 			 " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d"

@@ -13,8 +13,9 @@
 /* Opens a procfs for this process's pid namespace: private if possible, else a checked /proc. */
 int proc_open(struct error *e);
 
-/* Opens path below a procfs root without crossing mounts or following links of any kind. The one
- * link allowed is a leading "self" or "thread-self", which is resolved to the caller's own number. */
+/* Opens path below a procfs root without crossing mounts or following links of any kind.
+ * The one link allowed is a leading "self" or "thread-self", which is resolved to the
+ * caller's own number. */
 int proc_openat(int proc_dfd, const char *path, int flags);
 
 /* Writes text to such a file with one write(2). */
@@ -32,14 +33,16 @@ int proc_stat_read(pid_t pid, struct proc_stat *ret);
 /* The same of its text. Trust: the command's name in it is anything. -1 with EINVAL. */
 int proc_stat_parse(const char *text, struct proc_stat *ret);
 
-/* The number of the process that a pidfd refers to, as seen here; -1 with errno (ESRCH: it is gone). */
+/* The number of the process that a pidfd refers to, as seen here; -1 with errno (ESRCH: it is
+ * gone). */
 pid_t proc_pid_of(int pidfd);
 
-/* The same for a child of ours, and -1 with ECHILD for anybody else. Trust: who can trace the child may have sent
- * the descriptor of a process of his choice. */
+/* The same for a child of ours, and -1 with ECHILD for anybody else. Trust: who can trace the child
+ * may have sent the descriptor of a process of his choice. */
 pid_t proc_pid_of_child(int pidfd);
 
-/* The first process of a pid namespace, as seen here; -1 with errno (ESRCH: there is none, or it can't be seen). */
+/* The first process of a pid namespace, as seen here; -1 with errno (ESRCH: there is none, or it
+ * can't be seen). */
 pid_t proc_first_of_pid_ns(int ns_fd);
 
 /* The kernel's boot id (36 characters and a NUL). */

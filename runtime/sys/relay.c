@@ -12,7 +12,8 @@ static void relay_settle(struct relay *r)
 	r->out->fd = r->len ? r->to : -1;
 }
 
-/* The end of our input is the end of the program's: the first one ends an incomplete line, if there is one. */
+/* The end of our input is the end of the program's: the first one ends an incomplete line, if there
+ * is one. */
 static void relay_say_end(struct relay *r)
 {
 	r->data[0] = r->data[1] = CTRL_D;

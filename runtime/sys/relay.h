@@ -1,7 +1,7 @@
 /*
- * Bytes on their way from one descriptor to another: one chunk at a time, so that a reader who takes his time
- * holds up the writer and nothing else. With a cap: what comes after it is read and dropped, so that the writer
- * goes on, and is counted.
+ * Bytes on their way from one descriptor to another: one chunk at a time, so that a reader who
+ * takes his time holds up the writer and nothing else. With a cap: what comes after it is read and
+ * dropped, so that the writer goes on, and is counted.
  */
 #pragma once
 

@@ -179,8 +179,9 @@ static bool self_has_file_capabilities(void)
 int self_refuse_setuid(struct error *e)
 {
 	if (getuid() != geteuid() || getgid() != getegid() || self_has_file_capabilities())
-		return err_set(e, ERR_USAGE,
-			       "sbxrun must not be installed set-user-ID, set-group-ID or with file "
-			       "capabilities: chmod ug-s it, setcap -r it");
+		return err_set(
+			e, ERR_USAGE,
+			"sbxrun must not be installed set-user-ID, set-group-ID or with file "
+			"capabilities: chmod ug-s it, setcap -r it");
 	return 0;
 }

@@ -15,8 +15,8 @@ int self_protect(char *const argv[], struct error *e);
 /* A copy of the arguments, to be used from here on: the caller's own can be forgotten then. */
 char **self_copy_arguments(char **argv, struct arena *a);
 
-/* Wipes the caller's environment and arguments, which /proc/PID/environ and cmdline show of this process.
- * In a child, before a container can see it; the copies of the arguments stay. */
+/* Wipes the caller's environment and arguments, which /proc/PID/environ and cmdline show of this
+ * process. In a child, before a container can see it; the copies of the arguments stay. */
 void self_forget_words(void);
 
 /* Refuses to run with privileges that the caller does not have: set-user-ID, set-group-ID (R17). */

@@ -56,7 +56,8 @@ static bool text_copy(const struct mount_answer *m, uint32_t at, char *to, size_
 
 int statmount_at(const char *path, struct statmount_facts *ret)
 {
-	struct mount_request r = {.size = sizeof(r), .want = WANT_SB_BASIC | WANT_MNT_ROOT | WANT_MNT_OPTS};
+	struct mount_request r = {.size = sizeof(r),
+				  .want = WANT_SB_BASIC | WANT_MNT_ROOT | WANT_MNT_OPTS};
 	struct mount_answer m = {0};
 	struct statx st;
 

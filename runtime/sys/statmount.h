@@ -9,5 +9,6 @@ struct statmount_facts {
 	char options[512];   /* of the superblock, with commas */
 };
 
-/* 1; 0 if there is no such path; -1: the kernel can't tell (before Linux 6.11), or it is too long. */
+/* 1; 0 if there is no such path; -1: the kernel can't tell (before Linux 6.11), or
+ * it is too long. */
 int statmount_at(const char *path, struct statmount_facts *ret);

@@ -101,7 +101,9 @@ uint64_t sys_mount_id_of(int fd)
 
 bool sys_is_machine_root(void)
 {
-	enum { FIRST_USER_NS = 0xEFFFFFFD }; /* the kernel's number for the one that it boots with */
+	enum {
+		FIRST_USER_NS = 0xEFFFFFFD
+	}; /* the kernel's number for the one that it boots with */
 	struct stat st;
 
 	return geteuid() == 0 &&

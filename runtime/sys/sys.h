@@ -27,7 +27,8 @@
 #define MOVE_MOUNT_SET_GROUP 0x00000100
 #endif
 
-/* fork() with clone3's flags. The child shares no memory with the parent. *ret_pidfd may be NULL. */
+/* fork() with clone3's flags. The child shares no memory with the parent.
+ * *ret_pidfd may be NULL. */
 pid_t sys_clone3(uint64_t flags, int cgroup_dfd, int *ret_pidfd);
 
 /* The same by clone(), with CLONE_PARENT: for filters that know no clone3(). */
@@ -44,7 +45,8 @@ int sys_pivot_root(const char *new_root, const char *put_old);
 /* move_mount() of a detached tree onto an open directory or file, descriptor to descriptor. */
 static inline int sys_attach(int tree_fd, int target_fd)
 {
-	return move_mount(tree_fd, "", target_fd, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+	return move_mount(tree_fd, "", target_fd, "",
+			  MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
 }
 
 /* mount_setattr() on an open tree; recursive or only its top mount. */
@@ -53,7 +55,8 @@ int sys_set_attr(int tree_fd, bool recursive, uint64_t set, uint64_t clear, uint
 /* A new mount of a filesystem type with at most one parameter (key NULL: none). */
 int sys_mount_new(const char *type, const char *key, const char *value, unsigned int attrs);
 
-/* The id of the mount that path is on, the topmost, or that an open place is on; 0 if it can't be told. */
+/* The id of the mount that path is on, the topmost, or that an open place is on; 0 if it can't be
+ * told. */
 uint64_t sys_mount_id(const char *path);
 uint64_t sys_mount_id_of(int fd);
 

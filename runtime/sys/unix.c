@@ -41,10 +41,11 @@ int unix_connect(const char *path, struct error *e)
 	if (strlen(path) < sizeof(at.sun_path)) {
 		memcpy(at.sun_path, path, strlen(path) + 1);
 	} else {
-		snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+		snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - path) + 1 : 1,
+			 slash ? path : ".");
 		dfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (dfd < 0 || snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/%s", dfd,
-					slash ? slash + 1 : path) >= (int)sizeof(at.sun_path))
+		if (dfd < 0 || snprintf(at.sun_path, sizeof(at.sun_path), "/proc/self/fd/%d/%s",
+					dfd, slash ? slash + 1 : path) >= (int)sizeof(at.sun_path))
 			return err_sys(e, "connect to %s", path);
 	}
 	return unix_connect_in_time(fd, &at, path, e) < 0 ? -1 : fd_steal(&fd);

@@ -6,13 +6,14 @@
 
 #include "base/err.h"
 
-/* A SOCK_STREAM connection that doesn't block; whoever listens has PATIENCE_PEER_MS to take it. Paths longer than
- * an address holds are reached through their directory. */
+/* A SOCK_STREAM connection that doesn't block; whoever listens has PATIENCE_PEER_MS to take it.
+ * Paths longer than an address holds are reached through their directory. */
 int unix_connect(const char *path, struct error *e);
 
-/* Sends len bytes of text (1 at least) and a copy of each descriptor. -1 also if the peer doesn't read them within
- * PATIENCE_PEER_MS. */
-int unix_send_fds(int sock, const void *text, size_t len, const int *fds, size_t n, struct error *e);
+/* Sends len bytes of text (1 at least) and a copy of each descriptor. -1 also if the peer doesn't
+ * read them within PATIENCE_PEER_MS. */
+int unix_send_fds(int sock, const void *text, size_t len, const int *fds, size_t n,
+		  struct error *e);
 
 /* Receives one descriptor and up to size bytes of text. -1 with errno; ENODATA: none came. */
 int unix_recv_fd(int sock, void *text, size_t size);

@@ -1,6 +1,6 @@
 /*
- * A walk along a path, one name at a time, for who has to judge what is on the way: links are shown instead of followed,
- * and followed when the walk goes on.
+ * A walk along a path, one name at a time, for who has to judge what is on the way: links are shown
+ * instead of followed, and followed when the walk goes on.
  */
 #pragma once
 
@@ -22,8 +22,8 @@ int walk_begin(struct walk *w, const char *path);
 bool walk_peek(const struct walk *w, char name[WALK_PATH_SIZE], bool *ret_last);
 
 enum { WALK_DONE, WALK_MOVED, WALK_LINK };
-/* Goes on by one name and tells what is there (WALK_MOVED), or puts what a link says in its place (WALK_LINK, and *ret
- * is of the link). -1 with errno. */
+/* Goes on by one name and tells what is there (WALK_MOVED), or puts what a link says in its place
+ * (WALK_LINK, and *ret is of the link). -1 with errno. */
 int walk_step(struct walk *w, struct stat *ret);
 
 void walk_end(struct walk *w);
