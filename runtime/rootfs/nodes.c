@@ -59,9 +59,7 @@ int nodes_new_for(const struct plan *p)
 
 void nodes_settle(int nodes_fd, int place_fd)
 {
-	autoclose int fd = open_tree(nodes_fd, "empty", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-
-	if (fd < 0 && errno == EINVAL && place_fd >= 0)
+	if (place_fd >= 0)
 		sys_attach(nodes_fd, place_fd);
 }
 

@@ -17,8 +17,9 @@ int nodes_new(void);
  * are none, and the host's have to do. */
 int nodes_new_for(const struct plan *p);
 
-/* Makes sure that parts can be cloned: kernels before 6.15 clone nothing that is attached nowhere,
- * so it is mounted on place_fd and stays there. Best effort. */
+/* Mounts it on place_fd, and leaves it there. Kernels before 6.15 clone nothing that is attached
+ * nowhere; and what is attached costs no wait for the kernel when its descriptor is closed, as it
+ * goes away with the mounts around it. Best effort. */
 void nodes_settle(int nodes_fd, int place_fd);
 
 /* One of "empty" and "null" as a mount of its own, read-only. -1 with errno. */
