@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "json/types.h"
 
 enum unit_type {
 	UNIT_BOOL,	/* b */
