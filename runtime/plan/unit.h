@@ -28,7 +28,7 @@ struct unit_pair {
 
 struct unit_property {
 	const char *name;  /* "MemoryMax" */
-	const char *field; /* of the config, "linux.resources.memory.limit"; NULL: none asked for it */
+	const char *field; /* of the config that asks for it; NULL: we do */
 	enum unit_type type;
 	union {
 		bool yes;
