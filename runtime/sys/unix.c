@@ -14,12 +14,10 @@
 enum { FDS_MAX = 4 };
 
 /* Whoever listens may never accept; then others before us may have taken all the room there is. */
-static int unix_connect_in_time(int fd, const struct sockaddr_un *at, const char *path,
-				struct error *e)
+static int unix_connect_in_time(int fd, const struct sockaddr_un *at, size_t size, const char *path,
+				int64_t until, struct error *e)
 {
-	const int64_t until = patience_until(PATIENCE_PEER_MS);
-
-	while (connect(fd, (const struct sockaddr *)at, sizeof(*at)) < 0) {
+	while (connect(fd, (const struct sockaddr *)at, (socklen_t)size) < 0) {
 		if (errno != EAGAIN && errno != EINTR)
 			return err_sys(e, "connect to %s", path);
 		if (patience_nap(until, e) < 0)
@@ -28,9 +26,19 @@ static int unix_connect_in_time(int fd, const struct sockaddr_un *at, const char
 	return 0;
 }
 
+static int unix_socket(void)
+{
+	return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
 int unix_connect(const char *path, struct error *e)
 {
-	autoclose int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	return unix_connect_until(path, patience_until(PATIENCE_PEER_MS), e);
+}
+
+int unix_connect_until(const char *path, int64_t until, struct error *e)
+{
+	autoclose int fd = unix_socket();
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	const char *slash = strrchr(path, '/');
 	autoclose int dfd = -1;
@@ -48,7 +56,24 @@ int unix_connect(const char *path, struct error *e)
 					dfd, slash ? slash + 1 : path) >= (int)sizeof(at.sun_path))
 			return err_sys(e, "connect to %s", path);
 	}
-	return unix_connect_in_time(fd, &at, path, e) < 0 ? -1 : fd_steal(&fd);
+	return unix_connect_in_time(fd, &at, sizeof(at), path, until, e) < 0 ? -1 : fd_steal(&fd);
+}
+
+int unix_connect_abstract(const char *name, int64_t until, struct error *e)
+{
+	autoclose int fd = unix_socket();
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	const size_t len = strlen(name);
+
+	if (fd < 0)
+		return err_sys(e, "socket");
+	if (len >= sizeof(at.sun_path))
+		return err_set(e, ERR_SYSTEM, "connect to @%s: name too long", name);
+	memcpy(at.sun_path + 1, name, len);
+	if (unix_connect_in_time(fd, &at, offsetof(struct sockaddr_un, sun_path) + 1 + len, name,
+				 until, e) < 0)
+		return -1;
+	return fd_steal(&fd);
 }
 
 /* Sends what fits, once something does. */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -9,6 +10,12 @@
 /* A SOCK_STREAM connection that doesn't block; whoever listens has PATIENCE_PEER_MS to take it.
  * Paths longer than an address holds are reached through their directory. */
 int unix_connect(const char *path, struct error *e);
+
+/* The same with a moment (sys/loop.h) that it has to be done by. */
+int unix_connect_until(const char *path, int64_t until, struct error *e);
+
+/* A name that is in no file system: what follows the NUL of the address. */
+int unix_connect_abstract(const char *name, int64_t until, struct error *e);
 
 /* Sends len bytes of text (1 at least) and a copy of each descriptor. -1 also if the peer doesn't
  * read them within PATIENCE_PEER_MS. */
