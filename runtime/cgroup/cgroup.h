@@ -29,6 +29,11 @@
 int cgroup_host_probe(bool rootless, struct arena *a, struct cgroup_host *ret_host,
 		      struct error *e);
 
+/* Where systemd's units are, for its driver. manager: the cgroup of the caller's own manager; NULL:
+ * the machine's is meant. */
+int cgroup_host_find_units(struct cgroup_host *host, const char *manager, struct arena *a,
+			   struct error *e);
+
 /* plan->dirs with .made extended to parents that do not exist yet, and a new claim: what the
  * record, whose absolute path is given, keeps. */
 struct cgroup_dirs cgroup_dirs_settle(const struct cgroup_plan *p, const char *record,
@@ -36,6 +41,7 @@ struct cgroup_dirs cgroup_dirs_settle(const struct cgroup_plan *p, const char *r
 
 struct cgroup_handle {
 	int unified_dfd; /* for CLONE_INTO_CGROUP, or -1 */
+	pid_t holder;	 /* a child that keeps systemd's scope until init is in it; 0: none */
 	size_t n;
 	int tasks_fd[CGROUP_MAX + 2]; /* the last two for resctrl (cgroup/rdt.h) */
 	char warning[512]; /* for the log; empty: none */
@@ -47,6 +53,9 @@ struct cgroup_handle {
  * is gone again. dirs: those that cgroup_dirs_settle() gave; they get their inodes. */
 int cgroup_make(const struct cgroup_plan *p, struct cgroup_dirs *dirs,
 		struct cgroup_handle *ret_handle, struct error *e);
+
+/* Ends the child that holds a scope: init is in it, or won't be. */
+void cgroup_holder_end(struct cgroup_handle *h);
 
 /* The same descriptors for cgroups that exist (exec). subs: of cgroup_plan_sub(), a path below
  * each. Where the container has moved its processes further down and v2 takes none at the top any
@@ -84,12 +93,17 @@ bool cgroup_is_frozen(const struct cgroup_dirs *d);
  * that is not over) is retried, bounded. Tries everything, reports the first failure. */
 int cgroup_remove(const struct cgroup_dirs *d, struct error *e);
 
-/* Kill and remove in one, for delete: what is empty already costs no more than its rmdirs. */
-int cgroup_destroy(const struct cgroup_dirs *d, struct error *e);
+/* Kill and remove in one, for delete: what is empty already costs no more than its rmdirs. With a
+ * unit, systemd is told first that it is over. */
+int cgroup_destroy(const struct cgroup_unit *u, const struct cgroup_dirs *d, struct error *e);
 
 /* The first word of a file of the first cgroup that has it: a number, or -1 for "max". false: there
  * is no such file, or it says something else. */
 bool cgroup_current(const struct cgroup_dirs *d, const char *file, int64_t *ret);
+
+/* The period of the quota of processor time, in microseconds, which v2 has in the file of the
+ * quota. */
+bool cgroup_current_period(const struct cgroup_dirs *d, int64_t *ret);
 
 /* Writes the limits of a cgroup_plan_update() plan. When one is refused, those before it are set
  * back. warning: size bytes, for the log. */

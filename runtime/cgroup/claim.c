@@ -155,13 +155,17 @@ static int visit_below(int dfd, void *arg)
 	return cgroup_pids_read(dfd, &b->pids);
 }
 
-/* A cgroup that was there may be empty, nothing else: what is in it would be ours to kill. */
-static int claim_check_below(int dfd, const char *full, const char *claim, struct error *e)
+/* A cgroup that was there may be empty, nothing else: what is in it would be ours to kill. The
+ * holder of a scope is ours already. */
+static int claim_check_below(int dfd, const char *full, const char *claim, pid_t holder,
+			     struct error *e)
 {
 	struct claim_below b = {.claim = claim};
 	int rc = cgroup_walk(dfd, visit_below, NULL, &b);
-	size_t n = b.pids.n;
+	size_t i, n = 0;
 
+	for (i = 0; i < b.pids.n; i++)
+		n += b.pids.v[i] != holder;
 	cgroup_pid_list_free(&b.pids);
 	if (rc < 0)
 		return err_sys(e, "read the processes of %s", full);
@@ -179,7 +183,7 @@ static int claim_check_below(int dfd, const char *full, const char *claim, struc
  * nobody's record. 1: it is gone, try again. */
 static int claim_clear(int dfd, const char *full, const char *claim, struct error *e)
 {
-	if (claim_check_below(dfd, full, claim, e) < 0)
+	if (claim_check_below(dfd, full, claim, 0, e) < 0)
 		return -1;
 	(void)!cgroup_empty(full);
 	if (rmdir(full) < 0 && errno != ENOENT)
@@ -188,7 +192,8 @@ static int claim_clear(int dfd, const char *full, const char *claim, struct erro
 	return 1;
 }
 
-int cgroup_claim(int dfd, const char *full, bool existed, struct cgroup_dir *d, struct error *e)
+int cgroup_claim(int dfd, const char *full, bool existed, pid_t holder, struct cgroup_dir *d,
+		 struct error *e)
 {
 	size_t len = strlen(d->claim);
 	int kind = CLAIM_ROOT, rc = fsetxattr(dfd, claim_names[kind], d->claim, len, XATTR_CREATE);
@@ -205,12 +210,12 @@ int cgroup_claim(int dfd, const char *full, bool existed, struct cgroup_dir *d, 
 	if (rc < 0 || fstat(dfd, &st) < 0)
 		return err_sys(e, "mark %s as this container's", full);
 	/* Where a container can take its claim away, what bears none may still be on somebody's
-	 * record. */
-	if (existed && kind == CLAIM_USER)
+	 * record. A scope's is new with the scope. */
+	if (existed && kind == CLAIM_USER && !d->by_systemd)
 		return claim_clear(dfd, full, d->claim, e);
 	d->inode = st.st_ino;
 	/* cgroupfs counts subdirectories in the links. */
-	return existed || st.st_nlink > 2 ? claim_check_below(dfd, full, d->claim, e) : 0;
+	return existed || st.st_nlink > 2 ? claim_check_below(dfd, full, d->claim, holder, e) : 0;
 }
 
 void cgroup_disclaim(int dfd)

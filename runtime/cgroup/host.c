@@ -225,9 +225,9 @@ struct group_lines {
 	struct group_line v[CGROUP_MAX];
 };
 
-static int groups_read(struct arena *a, struct group_lines *ret, struct error *e)
+static int groups_read(const char *file, struct arena *a, struct group_lines *ret, struct error *e)
 {
-	char *text = proc_read("/proc/self/cgroup", a, e), *line;
+	char *text = proc_read(file, a, e), *line;
 
 	ret->n = 0;
 	if (!text)
@@ -340,7 +340,7 @@ int cgroup_host_probe(bool rootless, struct arena *a, struct cgroup_host *ret_ho
 	struct group_lines groups;
 	size_t i;
 
-	if (groups_read(a, &groups, e) < 0 ||
+	if (groups_read("/proc/self/cgroup", a, &groups, e) < 0 ||
 	    (!groups_find_usual(&groups, a) && groups_find_anywhere(&groups, a, e) < 0))
 		return err_wrap(e, "cgroup");
 	for (i = 0; i < groups.n; i++)
@@ -348,5 +348,62 @@ int cgroup_host_probe(bool rootless, struct arena *a, struct cgroup_host *ret_ho
 			hierarchy_add(&groups.v[i], rootless, a, &host);
 	host.mode = mode_of(&host);
 	*ret_host = host;
+	return 0;
+}
+
+/* A cgroup's path as seen from where its hierarchy is mounted; NULL: it is not to be seen there. */
+static char *path_from_mount(const struct cgroup_hierarchy *h, const char *path, struct arena *a)
+{
+	if (!str_eq(h->root, "/"))
+		path = str_after(path, h->root);
+	if (!path || strstr(path, "/.."))
+		return NULL;
+	return arena_strdup(a, str_eq(path, "/") ? "" : path);
+}
+
+/* The machine's systemd is the first process, in "/init.scope" of what is its own. */
+static int units_of_machine(struct cgroup_host *host, struct arena *a, struct error *e)
+{
+	static const char scope[] = "/init.scope";
+	struct group_lines *g = arena_new(a, struct group_lines);
+	size_t i, k;
+
+	if (groups_read("/proc/1/cgroup", a, g, e) < 0)
+		return -1;
+	for (i = 0; i < host->n; i++)
+		for (k = 0; k < g->n; k++) {
+			size_t len = strlen(g->v[k].own);
+
+			if (!str_eq(g->v[k].controllers, host->v[i].controllers))
+				continue;
+			if (len >= strlen(scope) &&
+			    str_eq(g->v[k].own + len - strlen(scope), scope))
+				g->v[k].own[len - strlen(scope)] = '\0';
+			host->v[i].units = path_from_mount(&host->v[i], g->v[k].own, a);
+		}
+	return 0;
+}
+
+/* An ordinary user's is in one of the machine's units, which is delegated to him. */
+static void units_of_user(struct cgroup_host *host, const char *manager, struct arena *a)
+{
+	size_t i;
+
+	for (i = 0; i < host->n; i++) {
+		struct cgroup_hierarchy *h = &host->v[i];
+
+		if (!h->unified)
+			continue;
+		h->base = h->units = path_from_mount(h, manager, a);
+		v2_controllers_read(h, a);
+	}
+}
+
+int cgroup_host_find_units(struct cgroup_host *host, const char *manager, struct arena *a,
+			   struct error *e)
+{
+	if (!manager)
+		return units_of_machine(host, a, e);
+	units_of_user(host, manager, a);
 	return 0;
 }

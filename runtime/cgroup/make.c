@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cgroup/cgroup.h"
+#include "cgroup/driver.h"
 #include "cgroup/tree.h"
 #include "cgroup/write.h"
 
@@ -33,6 +34,7 @@ struct making {
 	size_t len;	 /* of full */
 	size_t made_len; /* of the topmost directory that we made; 0: none */
 	bool mark;	 /* new parents get CGROUP_MARK */
+	pid_t holder;	 /* of systemd's scope, or 0 */
 	int dfd;
 };
 
@@ -356,6 +358,17 @@ static int hierarchy_settle(struct making *m, bool existed, struct cgroup_handle
 	return 0;
 }
 
+static int holder_move(struct making *m, int dfd, struct error *e)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", m->holder);
+	return cgroup_write_at(dfd, "cgroup.procs", pid) < 0 ?
+		       err_sys(e, "move the holder of %s into the container's own cgroup",
+			       m->full) :
+		       0;
+}
+
 /* What the container will be in, below its limits. */
 static int inner_settle(struct making *m, struct error *e)
 {
@@ -363,9 +376,16 @@ static int inner_settle(struct making *m, struct error *e)
 
 	if (!m->d->inner)
 		return 0;
-	if (controllers_enable(m, m->len, e) < 0)
-		return -1;
 	dfd = cgroup_inner_make(m->dfd);
+	/* Controllers are handed down by a cgroup that holds no process itself. */
+	if (dfd >= 0 && m->holder && holder_move(m, dfd, e) < 0) {
+		fd_close(&dfd);
+		return -1;
+	}
+	if (dfd >= 0 && controllers_enable(m, m->len, e) < 0) {
+		fd_close(&dfd);
+		return -1;
+	}
 	if (dfd < 0)
 		return err_sys(e, "make %s" CGROUP_INNER "%s", m->full,
 			       errno == ENOMEM ?
@@ -430,7 +450,7 @@ static int leaf_claim(struct making *m, bool *parents, struct error *e)
 			continue;
 		if (m->dfd < 0)
 			return err_sys(e, "open %s", m->full);
-		again = cgroup_claim(m->dfd, m->full, existed, m->d, e);
+		again = cgroup_claim(m->dfd, m->full, existed, m->holder, m->d, e);
 		if (again <= 0)
 			return again < 0 ? -1 : existed;
 	}
@@ -454,13 +474,14 @@ static int hierarchy_make(struct making *m, bool *parents, struct cgroup_handle 
 }
 
 static int making_init(struct making *m, const struct cgroup_plan *p, struct cgroup_dirs *dirs,
-		       size_t i, struct error *e)
+		       size_t i, pid_t holder, struct error *e)
 {
 	m->p = p;
 	m->i = i;
 	m->d = &dirs->v[i];
 	m->dfd = -1;
 	m->made_len = 0;
+	m->holder = holder;
 	m->mark = str_eq(p->dirs.v[i].made, m->d->path);
 	if (!cgroup_full_path(m->d->mount, m->d->path, m->full))
 		return err_set(e, ERR_CONFIG, "linux.cgroupsPath: too long");
@@ -469,40 +490,58 @@ static int making_init(struct making *m, const struct cgroup_plan *p, struct cgr
 	return 0;
 }
 
+static void hierarchies_undo(const struct cgroup_plan *p, struct cgroup_dirs *dirs,
+			     const size_t *made_len, size_t n)
+{
+	struct error ignored;
+	struct making m;
+
+	while (n-- > 0) {
+		if (making_init(&m, p, dirs, n, 0, &ignored) < 0)
+			continue;
+		m.made_len = made_len[n];
+		hierarchy_undo(&m);
+	}
+}
+
+static int hierarchies_make(const struct cgroup_plan *p, struct cgroup_dirs *dirs,
+			    struct cgroup_handle *h, struct error *e)
+{
+	size_t made_len[CGROUP_MAX] = {0}, i;
+	bool parents = false;
+	struct making m;
+
+	for (i = 0; i < p->dirs.n; i++) {
+		int rc = making_init(&m, p, dirs, i, h->holder, e);
+
+		if (rc == 0)
+			rc = hierarchy_make(&m, &parents, h, e);
+		fd_close(&m.dfd);
+		made_len[i] = m.made_len;
+		if (rc < 0) {
+			hierarchies_undo(p, dirs, made_len, i + 1);
+			return -1;
+		}
+	}
+	return 0;
+}
+
 int cgroup_make(const struct cgroup_plan *p, struct cgroup_dirs *dirs,
 		struct cgroup_handle *ret_handle, struct error *e)
 {
-	size_t made_len[CGROUP_MAX] = {0};
 	struct cgroup_handle h = CGROUP_HANDLE_NONE;
-	bool parents = false;
-	struct making m;
-	size_t i = 0;
 
 	if (p->dirs.n > CGROUP_MAX)
 		return err_set(e, ERR_BUG, "cgroup: more than %d hierarchies", CGROUP_MAX);
-	for (; i < p->dirs.n; i++) {
-		int rc = making_init(&m, p, dirs, i, e);
-
-		if (rc == 0)
-			rc = hierarchy_make(&m, &parents, &h, e);
-		fd_close(&m.dfd);
-		made_len[i] = m.made_len;
-		if (rc < 0)
-			goto failed;
+	if (cgroup_driver_begin(p, dirs, &h, e) < 0)
+		return err_wrap(e, "cgroup");
+	if (hierarchies_make(p, dirs, &h, e) < 0) {
+		cgroup_handle_close(&h);
+		cgroup_driver_give_up(&p->unit, &h);
+		return err_wrap(e, "cgroup");
 	}
 	*ret_handle = h;
 	return 0;
-failed:
-	cgroup_handle_close(&h);
-	for (i++; i-- > 0;) {
-		struct error ignored;
-
-		if (making_init(&m, p, dirs, i, &ignored) < 0)
-			continue;
-		m.made_len = made_len[i];
-		hierarchy_undo(&m);
-	}
-	return err_wrap(e, "cgroup");
 }
 
 /* The topmost part of d->path that does not exist yet, its parents looked at from the leaf's up:
@@ -536,8 +575,8 @@ struct cgroup_dirs cgroup_dirs_settle(const struct cgroup_plan *p, const char *r
 
 		*d = p->dirs.v[i];
 		d->claim = claim;
-		/* Below /sbxrun there is nothing to find out. */
-		if (str_eq(d->made, d->path))
+		/* Below /sbxrun there is nothing to find out, and systemd's slices are its own. */
+		if (str_eq(d->made, d->path) && !d->by_systemd)
 			d->made = missing_top(d, a);
 	}
 	return dirs;

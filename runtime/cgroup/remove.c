@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cgroup/cgroup.h"
+#include "cgroup/driver.h"
 #include "cgroup/tree.h"
 
 #define REMOVE_US 5000000L
@@ -128,13 +129,14 @@ int cgroup_remove(const struct cgroup_dirs *d, struct error *e)
 	return remove_within(d, REMOVE_US, e);
 }
 
-int cgroup_destroy(const struct cgroup_dirs *d, struct error *e)
+int cgroup_destroy(const struct cgroup_unit *u, const struct cgroup_dirs *d, struct error *e)
 {
 	struct error ignored;
 
-	if (remove_within(d, 0, &ignored) == 0)
+	if (!u->name && remove_within(d, 0, &ignored) == 0)
 		return 0;
 	if (cgroup_kill(d, e) < 0)
 		return -1;
+	cgroup_driver_end(u, d);
 	return remove_within(d, REMOVE_US, e);
 }

@@ -2,6 +2,7 @@
  * are noted from the moment the call is sent. */
 #include "cgroup/systemd.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -217,6 +218,7 @@ struct ask {
 	struct systemd *systemd;
 	const char *member;
 	const char *unit; /* NULL: the manager itself */
+	const char *path; /* of the object that is asked; NULL: the manager's */
 	struct arena arena;
 	struct buf body;
 	struct job_ends ends;
@@ -262,7 +264,7 @@ static int ask_failed(const struct ask *q, struct error *e)
 /* 0 also when the answer is an error. */
 static int ask_send(struct ask *q, const char *interface, const char *signature, struct error *e)
 {
-	const struct dbus_message m = {.path = ROOT,
+	const struct dbus_message m = {.path = q->path ? q->path : ROOT,
 				       .interface = interface,
 				       .member = q->member,
 				       .signature = signature,
@@ -550,26 +552,61 @@ static bool is_group_path(const char *s)
 	return !*s;
 }
 
+/* A property that is a text. *ret: good until the next call. */
+static int get_text(struct ask *q, const char *interface, const char *property, const char **ret,
+		    struct error *e)
+{
+	struct buf *b = ask_body(q);
+	struct dbus_reader r;
+	const char *type;
+	int result;
+
+	dbus_put_string(b, interface);
+	dbus_put_string(b, property);
+	result = ask_send(q, "org.freedesktop.DBus.Properties", "ss", e) < 0 ? -1 : ask_check(q, e);
+	ask_end(q);
+	if (result < 0)
+		return -1;
+	r = dbus_body(&q->answer);
+	if (!str_eq(q->answer.signature, "v") || !dbus_get_signature(&r, &type) ||
+	    !str_eq(type, "s") || !dbus_get_string(&r, ret))
+		return ask_misunderstood(q, e);
+	return 0;
+}
+
 int systemd_control_group(struct systemd *s, struct arena *a, char **ret, struct error *e)
 {
 	struct ask q = ask_begin(s, "Get", NULL);
-	const char *type, *path;
-	struct dbus_reader r;
-	struct buf *b = ask_body(&q);
-	int result;
+	const char *path;
 
-	dbus_put_string(b, MANAGER);
-	dbus_put_string(b, "ControlGroup");
-	result = ask_send(&q, "org.freedesktop.DBus.Properties", "ss", e) < 0 ? -1 :
-										ask_check(&q, e);
-	ask_end(&q);
-	if (result < 0)
+	if (get_text(&q, MANAGER, "ControlGroup", &path, e) < 0)
 		return -1;
-	r = dbus_body(&q.answer);
-	if (!str_eq(q.answer.signature, "v") || !dbus_get_signature(&r, &type) ||
-	    !str_eq(type, "s") || !dbus_get_string(&r, &path) ||
-	    (!str_eq(path, "/") && !is_group_path(path)))
+	if (!str_eq(path, "/") && !is_group_path(path))
 		return ask_misunderstood(&q, e);
 	*ret = arena_strdup(a, str_eq(path, "/") ? "" : path);
+	return 0;
+}
+
+/* Where a unit's object is: bytes that are no letters or digits as _XX. */
+static const char *unit_path(const char *unit, struct arena *a)
+{
+	char *path = arena_array(a, strlen(ROOT "/unit/") + 3 * strlen(unit) + 1, char), *end;
+
+	end = stpcpy(path, ROOT "/unit/");
+	for (; *unit; unit++)
+		end += sprintf(end, isalnum((unsigned char)*unit) ? "%c" : "_%02x", *unit);
+	return path;
+}
+
+int systemd_describe_unit(struct systemd *s, const char *unit, struct arena *a, char **ret,
+			  struct error *e)
+{
+	struct ask q = ask_begin(s, "Get", unit);
+	const char *text;
+
+	q.path = unit_path(unit, a);
+	if (get_text(&q, "org.freedesktop.systemd1.Unit", "Description", &text, e) < 0)
+		return -1;
+	*ret = arena_strdup(a, text);
 	return 0;
 }

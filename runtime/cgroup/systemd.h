@@ -67,3 +67,7 @@ int systemd_set_properties(struct systemd *s, const char *unit, const struct uni
 
 /* The manager's own cgroup, "" for the root. An absolute path without "." and "..". */
 int systemd_control_group(struct systemd *s, struct arena *a, char **ret, struct error *e);
+
+/* What the unit is called for people: its name, if there is no such unit. */
+int systemd_describe_unit(struct systemd *s, const char *unit, struct arena *a, char **ret,
+			  struct error *e);

@@ -27,9 +27,11 @@ enum cgroup_whose {
 };
 int cgroup_claim_whose(const struct cgroup_dir *d, int dfd, const char *full);
 
-/* Makes dfd, at full, the cgroup of d's container and sets d->inode. It must be nobody's and, if it
- * was there before, empty. 1: it was there, and had to be removed to be made anew. */
-int cgroup_claim(int dfd, const char *full, bool existed, struct cgroup_dir *d, struct error *e);
+/* Makes dfd, at full, the cgroup of d's container and sets d->inode. It must be nobody's
+ * and, if it was there before, empty but for holder. 1: it was there, and had to be removed
+ * to be made anew. */
+int cgroup_claim(int dfd, const char *full, bool existed, pid_t holder, struct cgroup_dir *d,
+		 struct error *e);
 
 /* Refuses d if it is in another container's cgroup; after it was claimed. */
 int cgroup_claim_check_above(const struct cgroup_dir *d, struct error *e);

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "cgroup/cgroup.h"
+#include "cgroup/driver.h"
 #include "cgroup/tree.h"
 #include "cgroup/write.h"
 
@@ -45,6 +46,24 @@ bool cgroup_current(const struct cgroup_dirs *d, const char *file, int64_t *ret)
 			return true;
 		}
 		return str_to_i64(text, ret);
+	}
+	return false;
+}
+
+bool cgroup_current_period(const struct cgroup_dirs *d, int64_t *ret)
+{
+	char text[64];
+	size_t i;
+
+	if (cgroup_current(d, "cpu.cfs_period_us", ret))
+		return true;
+	for (i = 0; i < d->n; i++) {
+		autoclose int dfd = cgroup_dir_open(&d->v[i]);
+
+		if (dfd >= 0 && fd_read_at(dfd, "cpu.max", text, sizeof(text)) > 0) {
+			text[strcspn(text, "\n")] = '\0';
+			return strchr(text, ' ') && str_to_i64(strchr(text, ' ') + 1, ret);
+		}
 	}
 	return false;
 }
@@ -178,6 +197,7 @@ int cgroup_update(const struct cgroup_plan *p, char *warning, size_t size, struc
 	struct keeping k = {0};
 	int dfd[CGROUP_MAX];
 	size_t i, n = 0;
+	bool opened;
 	int rc = 0;
 
 	*warning = '\0';
@@ -189,11 +209,14 @@ int cgroup_update(const struct cgroup_plan *p, char *warning, size_t size, struc
 		else
 			keep_dir(&k, p, n, dfd[n]);
 	}
-	for (i = 0; rc == 0 && i < n; i++) {
+	opened = rc == 0;
+	for (i = 0; rc == 0 && i < n; i++)
 		rc = dir_update(p, i, dfd[i], warning, size, e);
-		if (rc < 0)
-			bring_back(&k, dfd);
-	}
+	/* Last, because the kernel judges better, and what was written can be brought back. */
+	if (rc == 0)
+		rc = cgroup_driver_update(p, e);
+	if (rc < 0 && opened)
+		bring_back(&k, dfd);
 	for (i = 0; i < n; i++)
 		fd_close(&dfd[i]);
 	arena_free(&k.a);

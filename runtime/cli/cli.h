@@ -24,6 +24,7 @@ struct cli {
 	char *timing;
 	bool debug;
 	bool systemd_cgroup;
+	unsigned int systemd_timeout; /* seconds */
 	bool strict;
 	bool version;
 	bool help;
@@ -131,6 +132,9 @@ int cli_print(const struct buf *b, struct error *e);
 void cli_print_options(FILE *out, const struct cli_option *options, size_t n);
 
 /* Those before the command. */
+/* Which of the two ways to say it does not matter. */
+bool cli_wants_systemd(const struct cli *c);
+
 extern const struct cli_option cli_globals[];
 extern const size_t cli_n_globals;
 

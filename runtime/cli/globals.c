@@ -9,8 +9,9 @@ const struct cli_option cli_globals[] = {
 	CLI_OPTION(log_format, "log-format", 0, CLI_TEXT, "text|json", "of the log (default: text)"),
 	CLI_OPTION(log_level, "log-level", 0, CLI_TEXT, "error|warning|info|debug", "how much is logged (default: warning)"),
 	CLI_OPTION(debug, "debug", 0, CLI_FLAG, NULL, "the same as --log-level debug"),
-	CLI_OPTION(systemd_cgroup, "systemd-cgroup", 0, CLI_FLAG, NULL, "not supported: cgroups are made through cgroupfs"),
-	CLI_OPTION(cgroup_manager, "cgroup-manager", 0, CLI_TEXT, "cgroupfs|disabled", "disabled: containers without cgroups"),
+	CLI_OPTION(systemd_cgroup, "systemd-cgroup", 0, CLI_FLAG, NULL, "create, run: the cgroup is a scope that systemd makes; later commands know"),
+	CLI_OPTION(systemd_timeout, "systemd-timeout", 0, CLI_NUMBER, "SECONDS", "how long systemd may take to answer (default: 25)"),
+	CLI_OPTION(cgroup_manager, "cgroup-manager", 0, CLI_TEXT, "cgroupfs|systemd|disabled", "who makes cgroups (default: cgroupfs); disabled: containers without any"),
 	CLI_OPTION(rootless, "rootless", 0, CLI_TEXT, "auto|true|false", "must be what the caller is (default: auto)"),
 	CLI_OPTION(strict, "strict", 0, CLI_FLAG, NULL, "create, run, exec: refuse a config that can't be carried out in full"),
 	CLI_OPTION(timing, "timing", 0, CLI_TEXT, "FILE", "write microseconds a stage"),
@@ -19,3 +20,8 @@ const struct cli_option cli_globals[] = {
 };
 // clang-format on
 const size_t cli_n_globals = ARRAY_SIZE(cli_globals);
+
+bool cli_wants_systemd(const struct cli *c)
+{
+	return c->systemd_cgroup || (c->cgroup_manager && str_eq(c->cgroup_manager, "systemd"));
+}

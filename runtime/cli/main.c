@@ -136,18 +136,32 @@ static int main_check_rootless(const char *word, struct error *e)
 		      0;
 }
 
+static int main_check_cgroup_manager(const struct cli *c, struct error *e)
+{
+	static const char *const words[] = {"cgroupfs", "systemd", "disabled"};
+	const char *word = c->cgroup_manager;
+	size_t i = 0;
+
+	while (word && i < ARRAY_SIZE(words) && !str_eq(word, words[i]))
+		i++;
+	if (i == ARRAY_SIZE(words))
+		return err_set(e, ERR_USAGE,
+			       "--cgroup-manager: \"%s\" is neither cgroupfs, systemd nor disabled",
+			       word);
+	if (c->systemd_cgroup && word && !str_eq(word, "systemd"))
+		return err_set(e, ERR_USAGE,
+			       "--systemd-cgroup and --cgroup-manager=%s contradict each other",
+			       word);
+	return 0;
+}
+
 static int main_check_globals(const struct cli *c, struct error *e)
 {
 	if (c->log_format && !str_eq(c->log_format, "text") && !str_eq(c->log_format, "json"))
 		return err_set(e, ERR_USAGE, "--log-format: \"%s\" is neither text nor json",
 			       c->log_format);
-	if (c->systemd_cgroup || (c->cgroup_manager && !str_eq(c->cgroup_manager, "cgroupfs") &&
-				  !str_eq(c->cgroup_manager, "disabled")))
-		return err_set(
-			e, ERR_USAGE,
-			"only the cgroupfs driver is supported: drop %s and let the engine use "
-			"cgroupfs too",
-			c->systemd_cgroup ? "--systemd-cgroup" : "--cgroup-manager");
+	if (main_check_cgroup_manager(c, e) < 0)
+		return -1;
 	return main_check_rootless(c->rootless, e);
 }
 

@@ -85,6 +85,7 @@ static int create_record(const struct making *m, struct record *ret, struct erro
 		.root_on_host = p->attach_on_host,
 		.root_mount_id = p->attach_on_host ? sys_mount_id(p->rootfs) : 0,
 		.cgroups = {.n = dirs.n, .v = dirs.v},
+		.unit = p->cgroup.unit,
 		.rdt = p->rdt.group,
 		.listener_path = c->linux_.seccomp.listener_path,
 		.listener_metadata = c->linux_.seccomp.listener_metadata,
@@ -325,6 +326,7 @@ static int create_cgroups(struct making *m, struct error *e)
 	if (dirs.n && cgroup_make(&m->plan.cgroup, &dirs, &in->cgroup, e) < 0) {
 		/* It has removed what it made; what is there now is somebody else's. */
 		r->cgroups.n = 0;
+		r->unit = (struct cgroup_unit){0};
 		return -1;
 	}
 	if (rdt_make(&m->plan.rdt, &in->cgroup, e) < 0) {
@@ -406,10 +408,8 @@ static int create_prepare(struct making *m, struct error *e)
 	struct host_facts facts;
 
 	if (store_check_id(o->id, e) < 0 || life_check_pid_file(o->pid_file, e) < 0 ||
-	    life_probe_host(!o->no_cgroups, m->a, &facts, e) < 0)
+	    life_probe_for(o, m->a, &facts, e) < 0)
 		return -1;
-	if (o->no_cgroups)
-		facts.cgroup.mode = CGROUP_DISABLED;
 	timing_mark("host probed");
 	if (bundle_load(o, m->a, &m->bundle, e) < 0 || create_check_names(m, e) < 0 ||
 	    life_plan(o, &facts, &m->bundle, m->a, &m->joins, &m->plan, e) < 0)
@@ -490,6 +490,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	patience_catch_signals();
 	if (result == 0)
 		result = create_make(m, e);
+	cgroup_holder_end(&m->init.cgroup);
 	create_close_inits(m);
 	if (result < 0) {
 		fd_close(&m->made.listener_fd);

@@ -81,9 +81,12 @@ static int destroy_kill_all(void *dirs, struct error *e)
 	return cgroup_kill(dirs, e);
 }
 
-static int destroy_cgroups(void *dirs, struct error *e)
+static int destroy_cgroups(void *record, struct error *e)
 {
-	return cgroup_destroy(dirs, e);
+	const struct record *r = record;
+	const struct cgroup_dirs dirs = life_cgroups(r);
+
+	return cgroup_destroy(&r->unit, &dirs, e);
 }
 
 static int destroy_writings(void *store, struct error *e)
@@ -95,6 +98,7 @@ static int destroy_all(struct store *s, const struct record *r, int pidfd, struc
 		       struct error *e)
 {
 	struct cgroup_dirs dirs = life_cgroups(r);
+	struct record own = *r;
 	struct error other;
 	int result = 0;
 
@@ -105,7 +109,7 @@ static int destroy_all(struct store *s, const struct record *r, int pidfd, struc
 		result = -1;
 	if (destroy_kill_init(pidfd, r->id, result < 0 ? &other : e) < 0)
 		result = -1;
-	if (life_act_by_ids(destroy_cgroups, &dirs, s, a, result < 0 ? &other : e) < 0)
+	if (life_act_by_ids(destroy_cgroups, &own, s, a, result < 0 ? &other : e) < 0)
 		result = -1;
 	if (life_act_by_ids(destroy_writings, s, s, a, result < 0 ? &other : e) < 0)
 		result = -1;

@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/rdt.h"
+#include "cgroup/systemd.h"
 #include "life/bundle.h"
 #include "life/internal.h"
 #include "ns/joins.h"
@@ -15,6 +16,7 @@
 #include "security/caps.h"
 #include "security/lsm.h"
 #include "security/seccomp_install.h"
+#include "sys/loop.h"
 #include "sys/sys.h"
 
 enum { KERNEL_MAJOR = 5, KERNEL_MINOR = 14 };
@@ -49,6 +51,41 @@ int life_probe_host(bool cgroups, struct arena *a, struct host_facts *ret, struc
 	f.privileged = (f.caps.available & CAPS_BIT(CAP_SYS_ADMIN)) != 0;
 	*ret = f;
 	return 0;
+}
+
+/* Of an ordinary user's manager only it itself knows where it is. */
+static int host_find_units(const struct create_options *o, struct arena *a, struct host_facts *f,
+			   struct error *e)
+{
+	uint32_t timeout_s = o->systemd_timeout_s ? o->systemd_timeout_s : UNIT_TIMEOUT_S;
+	char *manager = NULL;
+	struct systemd s;
+	int rc = 0;
+
+	f->cgroup.driver = CGROUP_BY_SYSTEMD;
+	f->cgroup.unit_timeout_s = timeout_s;
+	if (!systemd_is_running())
+		return err_set(
+			e, ERR_HOST,
+			"--systemd-cgroup: systemd is not the init of this machine (there is "
+			"no /run/systemd/system): let the engine use its cgroupfs driver");
+	if (!f->machine_root && f->cgroup.mode == CGROUP_V2) {
+		if (systemd_open(SYSTEMD_OF_USER, loop_now() + timeout_s * LOOP_SECOND, &s, e) < 0)
+			return -1;
+		rc = systemd_control_group(&s, a, &manager, e);
+		systemd_close(&s);
+	}
+	return rc < 0 ? -1 : cgroup_host_find_units(&f->cgroup, manager, a, e);
+}
+
+int life_probe_for(const struct create_options *o, struct arena *a, struct host_facts *ret,
+		   struct error *e)
+{
+	if (life_probe_host(!o->no_cgroups, a, ret, e) < 0)
+		return -1;
+	if (o->no_cgroups)
+		ret->cgroup.mode = CGROUP_DISABLED;
+	return o->systemd ? host_find_units(o, a, ret, e) : 0;
 }
 
 static bool host_has_own_mounts(const struct oci_config *c)
@@ -103,10 +140,8 @@ int life_describe(const struct create_options *o, enum plan_form form, struct ar
 	struct bundle bundle;
 	struct joins joins;
 
-	if (store_check_id(o->id, e) < 0 || life_probe_host(!o->no_cgroups, a, &facts, e) < 0)
+	if (store_check_id(o->id, e) < 0 || life_probe_for(o, a, &facts, e) < 0)
 		return -1;
-	if (o->no_cgroups)
-		facts.cgroup.mode = CGROUP_DISABLED;
 	if (bundle_load(o, a, &bundle, e) < 0 || life_plan(o, &facts, &bundle, a, &joins, p, e) < 0)
 		return -1;
 	joins_close(&joins);

@@ -39,6 +39,10 @@ int life_status(const struct store *s, const struct record *r, enum status *ret,
 /* cgroups false: without them, for verbs that use those on record. */
 int life_probe_host(bool cgroups, struct arena *a, struct host_facts *ret, struct error *e);
 
+/* The same for a create of these options: also who makes its cgroups. */
+int life_probe_for(const struct create_options *o, struct arena *a, struct host_facts *ret,
+		   struct error *e);
+
 /* Where a container's record is: an absolute path, though there may be nothing yet. */
 const char *life_state_dir(const char *root, const char *id, struct arena *a);
 

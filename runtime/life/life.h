@@ -37,6 +37,9 @@ struct create_options {
 	bool no_pivot;
 	bool no_new_keyring;
 	bool no_cgroups; /* --cgroup-manager disabled */
+	bool systemd;	 /* the cgroup is a scope of systemd's */
+	uint32_t systemd_timeout_s; /* for all that it is asked, by later verbs too; 0: the default
+				     */
 	bool strict; /* a config that can't be carried out in full is an error */
 	unsigned int preserve_fds;
 	unsigned int listen_fds; /* of these, the first: by socket activation */

@@ -28,14 +28,19 @@ static void update_complete_memory(struct oci_memory *m, const struct cgroup_dir
 		m->limit = (struct opt_i64){true, limit};
 }
 
-/* v2 has quota and period in one file, where a period can't be set alone. */
-static void update_complete_cpu(struct oci_cpu *c, const struct cgroup_dirs *d)
+/* v2 has quota and period in one file, where a period can't be set alone. systemd keeps what they
+ * make up together. */
+static void update_complete_cpu(struct oci_cpu *c, const struct cgroup_dirs *d, bool unit)
 {
-	int64_t quota;
+	int64_t v;
 
 	if (c->period.set && c->period.v && !update_asks(c->quota) &&
-	    cgroup_current(d, "cpu.max", &quota))
-		c->quota = (struct opt_i64){true, quota};
+	    (cgroup_current(d, "cpu.max", &v) ||
+	     (unit && cgroup_current(d, "cpu.cfs_quota_us", &v))))
+		c->quota = (struct opt_i64){true, v};
+	if (unit && update_asks(c->quota) && !(c->period.set && c->period.v) &&
+	    cgroup_current_period(d, &v) && v > 0)
+		c->period = (struct opt_u64){true, (uint64_t)v};
 }
 
 /* checkBeforeUpdate: refuse a limit that would have the kernel kill processes. */
@@ -57,8 +62,9 @@ static int update_check_usage(const struct oci_memory *m, const struct cgroup_di
 	return 0;
 }
 
-static int update_plan(struct oci_resources *r, const struct cgroup_dirs *dirs, struct arena *a,
-		       struct cgroup_plan *ret, struct error *e)
+static int update_plan(struct oci_resources *r, const struct cgroup_dirs *dirs,
+		       const struct cgroup_unit *unit, struct arena *a, struct cgroup_plan *ret,
+		       struct error *e)
 {
 	struct cgroup_host host;
 
@@ -67,11 +73,11 @@ static int update_plan(struct oci_resources *r, const struct cgroup_dirs *dirs, 
 		r->devices.n = 0;
 	}
 	update_complete_memory(&r->memory, dirs);
-	update_complete_cpu(&r->cpu, dirs);
+	update_complete_cpu(&r->cpu, dirs, unit->name != NULL);
 	if (oci_resources_validate(r, R, e) < 0 || update_check_usage(&r->memory, dirs, e) < 0 ||
 	    cgroup_host_probe(!sys_is_machine_root(), a, &host, e) < 0)
 		return -1;
-	return cgroup_plan_update(r, dirs, &host, a, ret, e);
+	return cgroup_plan_update(r, dirs, unit, &host, a, ret, e);
 }
 
 /* The class first: one write, which can be taken back when the cgroups refuse. */
@@ -123,7 +129,7 @@ int life_update(const char *root, const char *id, const struct oci_resources *re
 	dirs = life_cgroups(&record);
 	if (!dirs.n)
 		return err_set(e, ERR_HOST, "update: container \"%s\" has no cgroups", id);
-	if (update_plan(&r, &dirs, a, &plan, e) < 0)
+	if (update_plan(&r, &dirs, &record.unit, a, &plan, e) < 0)
 		return -1;
 	for (i = 0; i < plan.warnings.n; i++)
 		log_warn("%s", plan.warnings.v[i]);

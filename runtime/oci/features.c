@@ -182,7 +182,11 @@ void oci_features_write(struct arena *a, struct buf *b)
 			{
 				.namespaces = enum_words_of(a, oci_ns_words),
 				.capabilities = capability_words(a),
-				.cgroup = {.v1 = true, .v2 = true, .rdma = true},
+				.cgroup = {.v1 = true,
+					   .v2 = true,
+					   .systemd = true,
+					   .systemd_user = true,
+					   .rdma = true},
 				.seccomp =
 					{
 						.enabled = true,

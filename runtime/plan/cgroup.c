@@ -171,7 +171,10 @@ int cgroup_plan_path(const char *cgroups_path, const char *id, struct arena *a, 
 
 	if (is_systemd_form(s))
 		return err_set(e, ERR_CONFIG,
-			       PATH_FIELD ": \"%s\" is the form of the systemd cgroup driver", s);
+			       PATH_FIELD ": \"%s\" is for systemd to make: it takes "
+					  "--systemd-cgroup, which engines give with their systemd "
+					  "cgroup driver",
+			       s);
 	if (strlen(s) > PATH_LONGEST)
 		return err_set(e, ERR_CONFIG, PATH_FIELD ": longer than %d bytes", PATH_LONGEST);
 	path = arena_array(a, strlen(CGROUP_PARENT) + strlen(s) + 2, char);
@@ -236,6 +239,17 @@ static const char *own_base(const struct cgroup_hierarchy *h, struct arena *a)
 	return own[1] ? own : "";
 }
 
+/* Below it the container's path begins. */
+static const char *path_base(const struct cgroup_build *b, const struct cgroup_hierarchy *h,
+			     bool absolute, bool rootless)
+{
+	if (b->p->unit.name)
+		return h->units ? h->units : "";
+	if (rootless)
+		return h->base ? h->base : "";
+	return absolute ? "" : own_base(h, b->a);
+}
+
 static void dirs_make(struct cgroup_build *b, bool absolute, bool rootless)
 {
 	struct cgroup_dirs *d = &b->p->dirs;
@@ -245,28 +259,28 @@ static void dirs_make(struct cgroup_build *b, bool absolute, bool rootless)
 	d->v = arena_array(b->a, d->n, struct cgroup_dir);
 	for (i = 0; i < d->n; i++) {
 		const struct cgroup_hierarchy *h = &b->host->v[i];
-		const char *base = rootless ? (h->base ? h->base : "") :
-				   absolute ? "" :
-					      own_base(h, b->a);
+		const char *base = path_base(b, h, absolute, rootless);
 
 		d->v[i].mount = h->mount;
 		d->v[i].path = path_below(base, b->p->path, b->a);
 		d->v[i].made = topmost_ours(base, d->v[i].path, b->a);
 		d->v[i].unified = h->unified;
 		d->v[i].freezer = !h->unified && list_has(h->controllers, "freezer", ",");
+		d->v[i].by_systemd = b->p->unit.name && cgroup_unit_is_made_in(h);
 		d->v[i].inner = rootless && h->unified;
 	}
 }
 
 /* On a v2 host the controllers that nothing asks for are switched on too: engines read their
- * statistics. In hybrid layouts only what is asked for: the root's setting outlives us. */
+ * statistics. In hybrid layouts only what is asked for: the root's setting outlives us. systemd
+ * switches on what it knows by itself. */
 static void v2_want(struct cgroup_build *b)
 {
 	const struct cgroup_hierarchy *h = &b->host->v[b->host->n - 1];
 	const char *s;
 	size_t len;
 
-	if (b->host->mode != CGROUP_V2)
+	if (b->host->mode != CGROUP_V2 || b->p->unit.name)
 		return;
 	for (s = h->v2_controllers; *s; s += len + (s[len] == ' ')) {
 		const char *word;
@@ -475,24 +489,39 @@ static void cpuset_find(struct cgroup_build *b)
 		b->p->cpuset_dir = dir;
 }
 
+/* By the driver's own rules for names. */
+static int plan_path(struct cgroup_build *b, const struct oci_config *c, const char *id,
+		     bool rootless)
+{
+	const char *asked = c->linux_.cgroups_path;
+	char *path;
+
+	if (b->host->driver == CGROUP_BY_SYSTEMD)
+		return cgroup_build_unit(b, asked, id, rootless);
+	if (cgroup_plan_path(asked, id, b->a, &path, b->e) < 0)
+		return -1;
+	b->p->path = path;
+	return 0;
+}
+
 int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cgroup_host *host,
 		     bool rootless, struct arena *a, struct cgroup_plan *ret, struct error *e)
 {
 	struct cgroup_plan plan = EMPTY_PLAN;
 	struct cgroup_build b = {.host = host, .a = a, .p = &plan, .e = e};
 	const struct oci_resources *r = &c->linux_.resources;
-	char *path;
 
-	if (cgroup_plan_path(c->linux_.cgroups_path, id, a, &path, e) < 0)
+	if (plan_path(&b, c, id, rootless) < 0)
 		return -1;
 	plan.skipped_reason = skip_reason(host, rootless);
 	if (plan.skipped_reason) {
+		plan.path = NULL;
+		plan.unit = (struct cgroup_unit){0};
 		if (plan_skipped(&b, c, rootless) < 0)
 			return -1;
 		*ret = plan;
 		return 0;
 	}
-	plan.path = path;
 	dirs_make(&b, c->linux_.cgroups_path && *c->linux_.cgroups_path == '/', rootless);
 	cpuset_find(&b);
 	if (cgroup_build_devices(&b, r) < 0 || cgroup_build_resources(&b, r) < 0)
@@ -506,6 +535,8 @@ int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cg
 	}
 	v2_want(&b);
 	ownership(&b, c, rootless);
+	if (plan.unit.name && cgroup_build_properties(&b, rootless) < 0)
+		return -1;
 	*ret = plan;
 	return 0;
 }
@@ -516,8 +547,8 @@ static void pair_up(const struct cgroup_host *host, const struct cgroup_dirs *d,
 {
 	size_t i, k;
 
-	*ret_host = (struct cgroup_host){host->mode, 0,
-					 arena_array(a, host->n + 1, struct cgroup_hierarchy)};
+	*ret_host = (struct cgroup_host){
+		.mode = host->mode, .v = arena_array(a, host->n + 1, struct cgroup_hierarchy)};
 	*ret_dirs = (struct cgroup_dirs){0, arena_array(a, host->n + 1, struct cgroup_dir)};
 	for (i = 0; i < host->n; i++) {
 		for (k = 0; k < d->n && !str_eq(d->v[k].mount, host->v[i].mount); k++)
@@ -530,8 +561,8 @@ static void pair_up(const struct cgroup_host *host, const struct cgroup_dirs *d,
 }
 
 int cgroup_plan_update(const struct oci_resources *r, const struct cgroup_dirs *d,
-		       const struct cgroup_host *host, struct arena *a, struct cgroup_plan *ret,
-		       struct error *e)
+		       const struct cgroup_unit *u, const struct cgroup_host *host,
+		       struct arena *a, struct cgroup_plan *ret, struct error *e)
 {
 	struct cgroup_plan plan = EMPTY_PLAN;
 	struct cgroup_host joined;
@@ -543,6 +574,9 @@ int cgroup_plan_update(const struct oci_resources *r, const struct cgroup_dirs *
 		return -1;
 	if (cgroup_build_resources(&b, r) < 0)
 		return -1;
+	plan.unit = *u;
+	if (u->name)
+		cgroup_build_changes(&b);
 	*ret = plan;
 	return 0;
 }

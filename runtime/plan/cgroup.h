@@ -7,7 +7,9 @@
  * one before the unified one. "v1", "hybrid" and "v2" differ only in which hierarchies exist.
  *
  * Paths: `linux.cgroupsPath` absolute is taken below each mount point; relative is below /sbxrun;
- * absent is /sbxrun-ID. The systemd form `slice:prefix:name` is refused by this (cgroupfs) driver.
+ * absent is /sbxrun-ID. Where systemd owns the tree, it is `slice:prefix:name`
+ * (plan/cgroup_unit.c): the container's cgroup is then that of a scope, and systemd is told of
+ * every limit that it knows.
  */
 #pragma once
 
@@ -19,12 +21,18 @@
 #include "base/err.h"
 #include "oci/config.h"
 #include "oci/notes.h"
+#include "plan/unit.h"
 
 #define CGROUP_MAX 32		/* hierarchies */
 #define CGROUP_PARENT "/sbxrun" /* of paths that are ours to choose */
 #define CGROUP_INNER "/container" /* in the container's cgroup (cgroup/inner.c) */
 
 enum cgroup_mode { CGROUP_NONE, CGROUP_V1, CGROUP_HYBRID, CGROUP_V2, CGROUP_DISABLED };
+
+/* Who makes the container's cgroup and owns what is around it. */
+enum cgroup_driver { CGROUP_BY_CGROUPFS, CGROUP_BY_SYSTEMD };
+
+#define UNIT_TIMEOUT_S 25 /* for all that systemd is asked in one verb, unless told otherwise */
 
 /* A mounted hierarchy. Paths in it are as seen from its mount point, which may show a subtree. */
 struct cgroup_hierarchy {
@@ -33,6 +41,7 @@ struct cgroup_hierarchy {
 	char *root;	   /* what the mount shows of the hierarchy: "/" normally */
 	char *own;	   /* our own cgroup there, from /proc/self/cgroup */
 	char *base;	   /* where we may make cgroups: "" (anywhere), a delegated path, or NULL */
+	char *units;	   /* where systemd's units are: "" or a path; NULL: not asked for */
 	bool unified;
 	char *v2_controllers; /* unified: cgroup.controllers at the mount point; else NULL */
 };
@@ -41,6 +50,8 @@ struct cgroup_host {
 	enum cgroup_mode mode;
 	size_t n;
 	struct cgroup_hierarchy *v;
+	enum cgroup_driver driver;
+	uint32_t unit_timeout_s;
 };
 
 /* What stands in the state record: enough to kill, freeze and remove without the config. */
@@ -50,6 +61,7 @@ struct cgroup_dir {
 	char *made;  /* topmost directory that may be ours: path itself or a parent of it */
 	bool unified;
 	bool freezer; /* has the v1 freezer */
+	bool by_systemd; /* a scope's: systemd makes it, and may remove it once it is empty */
 	bool inner;   /* the container is in and sees path + CGROUP_INNER; its limits are at path */
 	char *claim; /* the word that says whose it is (cgroup/claim.c); NULL: made by a sbxrun that
 			had none */
@@ -58,6 +70,14 @@ struct cgroup_dir {
 struct cgroup_dirs {
 	size_t n;
 	struct cgroup_dir *v;
+};
+
+/* A scope of systemd's that is the container's. In the record, before systemd hears of it. */
+struct cgroup_unit {
+	char *name;  /* "docker-ID.scope"; NULL: the driver is cgroupfs */
+	char *slice; /* "system.slice" */
+	bool of_user; /* the caller's own manager starts it, not the machine's */
+	uint32_t timeout_s;
 };
 
 enum cgroup_write_flag {
@@ -99,6 +119,8 @@ struct cgroup_devices {
 struct cgroup_plan {
 	const char *skipped_reason; /* not NULL: no cgroups at all, and why; all else is empty */
 	const char *path;	    /* "/sbxrun-ID" */
+	struct cgroup_unit unit;
+	struct unit_properties properties; /* of the unit: what the writes below mean to systemd */
 	struct cgroup_dirs dirs;    /* one leaf a hierarchy, unified last */
 	const char *v2_need;	    /* "+hugetlb": controllers that the writes need; "" for none */
 	const char *v2_want;	    /* those that are there besides, for statistics */
@@ -130,10 +152,10 @@ int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cg
 int cgroup_plan_path(const char *cgroups_path, const char *id, struct arena *a, char **ret_path,
 		     struct error *e);
 
-/* The plan for new limits of a container that exists, whose dirs are d. */
+/* The plan for new limits of a container that exists, whose dirs are d and whose unit is u. */
 int cgroup_plan_update(const struct oci_resources *r, const struct cgroup_dirs *d,
-		       const struct cgroup_host *host, struct arena *a, struct cgroup_plan *ret,
-		       struct error *e);
+		       const struct cgroup_unit *u, const struct cgroup_host *host,
+		       struct arena *a, struct cgroup_plan *ret, struct error *e);
 
 /*
  * What exec's --cgroup words mean: ret_subs has a path below each of d, or NULL for the container's

@@ -46,6 +46,22 @@ int cgroup_build_devices(struct cgroup_build *b, const struct oci_resources *r);
 /* Does the config ask for devices to be denied? */
 int cgroup_build_denies_devices(struct cgroup_build *b, const struct oci_resources *r, bool *ret);
 
+/* Do the rules allow by name what they allow, and nothing else? Then *ret has these names; rules
+ * that deny by name, or take a part back of what they gave, can't be said otherwise than as they
+ * are. */
+bool cgroup_build_allowed_devices(struct cgroup_build *b, struct cgroup_devices *ret);
+
+/* plan/cgroup_unit.c: the unit's name, slice and path … */
+int cgroup_build_unit(struct cgroup_build *b, const char *cgroups_path, const char *id,
+		      bool rootless);
+/* … and its properties, when all writes are there. Values that systemd rounds are rounded there,
+ * too: it writes them again whenever it reloads. */
+int cgroup_build_properties(struct cgroup_build *b, bool rootless);
+/* For an update: only what the writes say. */
+void cgroup_build_changes(struct cgroup_build *b);
+/* Is this hierarchy one in which systemd makes the unit's directory itself? */
+bool cgroup_unit_is_made_in(const struct cgroup_hierarchy *h);
+
 /* plan/cgroup_memory_cpu.c */
 int cgroup_build_memory(struct cgroup_build *b, const struct oci_resources *r);
 int cgroup_build_cpu(struct cgroup_build *b, const struct oci_resources *r);

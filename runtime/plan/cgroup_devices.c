@@ -141,27 +141,49 @@ static bool exception_take(struct cgroup_devices *x, const struct cgroup_device_
 	return whole;
 }
 
-static int v1_exceptions(struct cgroup_build *b, const struct cgroup_devices *d,
-			 struct cgroup_devices *ret)
+/* A default and exceptions from it. Returns the first rule that can't be said so, or NULL. */
+static const struct cgroup_device_rule *exceptions_from(const struct cgroup_devices *d,
+							struct arena *a, struct cgroup_devices *ret)
 {
 	size_t i;
 
 	*ret = (struct cgroup_devices){
 		.allow_all_default = d->allow_all_default,
-		.v = arena_array(b->a, d->n + 1, struct cgroup_device_rule),
+		.v = arena_array(a, d->n + 1, struct cgroup_device_rule),
 	};
 	for (i = 0; i < d->n; i++) {
 		if (d->v[i].allow != d->allow_all_default)
 			exception_add(ret, &d->v[i]);
 		else if (!exception_take(ret, &d->v[i]))
-			return err_set(
-				b->e, ERR_CONFIG,
-				"linux.resources.devices: cgroup v1 can't take a part back of a wider rule "
-				"before it (%s %c %lld:%lld)",
-				d->v[i].allow ? "allow" : "deny", d->v[i].type,
-				(long long)d->v[i].major, (long long)d->v[i].minor);
+			return &d->v[i];
 	}
-	return 0;
+	return NULL;
+}
+
+static int v1_exceptions(struct cgroup_build *b, const struct cgroup_devices *d,
+			 struct cgroup_devices *ret)
+{
+	const struct cgroup_device_rule *r = exceptions_from(d, b->a, ret);
+
+	if (!r)
+		return 0;
+	return err_set(b->e, ERR_CONFIG,
+		       "linux.resources.devices: cgroup v1 can't take a part back of a wider rule "
+		       "before it (%s %c %lld:%lld)",
+		       r->allow ? "allow" : "deny", r->type, (long long)r->major,
+		       (long long)r->minor);
+}
+
+bool cgroup_build_allowed_devices(struct cgroup_build *b, struct cgroup_devices *ret)
+{
+	size_t i;
+
+	if (exceptions_from(&b->p->devices, b->a, ret))
+		return false;
+	for (i = 0; ret->allow_all_default && i < ret->n; i++)
+		if (ret->v[i].access)
+			return false;
+	return true;
 }
 
 static const char *number_text(struct cgroup_build *b, int64_t n)

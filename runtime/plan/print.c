@@ -201,6 +201,65 @@ static void print_cgroup_devices(const struct cgroup_plan *c, struct facts *f)
 	}
 }
 
+static void print_property(const struct unit_property *p, struct facts *f)
+{
+	char hex[2 * 8 + 1] = "";
+	size_t i;
+
+	fact(f, "unit-property");
+	fact_str(f, "name", p->name);
+	switch (p->type) {
+	case UNIT_BOOL:
+		fact_str(f, "value", p->yes ? "yes" : "no");
+		break;
+	case UNIT_TEXT:
+		fact_str(f, "value", p->text);
+		break;
+	case UNIT_NUMBER:
+		if (p->number == UINT64_MAX)
+			fact_str(f, "value", "infinity");
+		else
+			fact_number(f, "value", p->number);
+		break;
+	case UNIT_BYTES:
+		/* The first 64 of a set will do to tell it from others. */
+		for (i = 0; i < p->bytes.n && i < 8; i++)
+			snprintf(hex + 2 * i, 3, "%02x", p->bytes.v[i]);
+		fact_str(f, "value", hex);
+		break;
+	case UNIT_TEXTS:
+		fact_list(f, "value", p->texts.v, p->texts.n);
+		break;
+	case UNIT_PAIRS:
+	case UNIT_WEIGHTS:
+		fact_number(f, "entries", p->pairs.n);
+		break;
+	}
+	for (i = 0; (p->type == UNIT_PAIRS || p->type == UNIT_WEIGHTS) && i < p->pairs.n; i++) {
+		fact(f, "unit-entry");
+		fact_str(f, "name", p->pairs.v[i].name);
+		if (p->type == UNIT_PAIRS)
+			fact_str(f, "value", p->pairs.v[i].text);
+		else
+			fact_number(f, "value", p->pairs.v[i].number);
+	}
+}
+
+static void print_unit(const struct cgroup_plan *c, struct facts *f)
+{
+	size_t i;
+
+	if (!c->unit.name)
+		return;
+	fact(f, "unit-start");
+	fact_str(f, "name", c->unit.name);
+	fact_str(f, "slice", c->unit.slice);
+	fact_str(f, "manager", c->unit.of_user ? "user" : "machine");
+	fact_number(f, "timeout", c->unit.timeout_s);
+	for (i = 0; i < c->properties.n; i++)
+		print_property(&c->properties.v[i], f);
+}
+
 static void print_cgroup(const struct cgroup_plan *c, struct facts *f)
 {
 	size_t i;
@@ -210,6 +269,7 @@ static void print_cgroup(const struct cgroup_plan *c, struct facts *f)
 		fact_str(f, "because", c->skipped_reason);
 		return;
 	}
+	print_unit(c, f);
 	for (i = 0; i < c->dirs.n; i++) {
 		fact(f, "cgroup-make");
 		fact_str(f, "hierarchy", c->dirs.v[i].mount);

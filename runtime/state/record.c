@@ -14,11 +14,20 @@ static const struct json_row cgroup_dir_rows[] = {
 	F(cgroup_dir, "made", STR, made, REQUIRED),
 	F(cgroup_dir, "unified", BOOL, unified, OMIT),
 	F(cgroup_dir, "freezer", BOOL, freezer, OMIT),
+	F(cgroup_dir, "bySystemd", BOOL, by_systemd, OMIT),
 	F(cgroup_dir, "inner", BOOL, inner, OMIT),
 	F(cgroup_dir, "claim", STR, claim, OMIT),
 	F(cgroup_dir, "inode", U64, inode, OMIT),
 };
 TABLE(cgroup_dir);
+
+static const struct json_row cgroup_unit_rows[] = {
+	F(cgroup_unit, "name", STR, name, OMIT),
+	F(cgroup_unit, "slice", STR, slice, OMIT),
+	F(cgroup_unit, "ofUser", BOOL, of_user, OMIT),
+	F(cgroup_unit, "timeout", U32, timeout_s, OMIT),
+};
+TABLE(cgroup_unit);
 
 static const struct json_row rdt_group_rows[] = {
 	F(rdt_group, "root", STR, root, REQUIRED),
@@ -51,6 +60,7 @@ static const struct json_row record_rows[] = {
 	F(record, "rootOnHost", BOOL, root_on_host, OMIT),
 	F(record, "rootMountId", U64, root_mount_id, OMIT),
 	N(record, "cgroups", LIST, cgroups, cgroup_dir, CGROUP_MAX, OMIT),
+	O(record, "unit", unit, cgroup_unit, OMIT),
 	O(record, "intelRdt", rdt, rdt_group, SETS OMIT),
 	F(record, "seccompListener", STR, listener_path, OMIT),
 	F(record, "seccompMetadata", STR, listener_metadata, OMIT),

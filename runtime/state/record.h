@@ -48,6 +48,7 @@ struct record {
 	bool root_on_host; /* the root is mounted in the runtime's own mount namespace … */
 	uint64_t root_mount_id; /* … on top of this mount */
 	LIST(struct cgroup_dir) cgroups;
+	struct cgroup_unit unit; /* of systemd's that they are in */
 	struct rdt_group rdt;
 	char *listener_path; /* of seccomp notifications, NULL: none */
 	char *listener_metadata;

@@ -31,10 +31,13 @@ void fuzz_one(char *text, size_t len, struct arena *a)
 		fuzz_check_error(&e);
 		return;
 	}
-	for (i = 0; i < ARRAY_SIZE(hosts); i++) {
-		const struct cgroup_dirs dirs = dirs_of(hosts[i], a);
+	/* Each host with the one driver and the other. */
+	for (i = 0; i < 2 * ARRAY_SIZE(hosts); i++) {
+		const struct cgroup_host *host = hosts[i / 2];
+		const struct cgroup_dirs dirs = dirs_of(host, a);
+		struct cgroup_unit unit = {.name = i % 2 ? arena_strdup(a, "x.scope") : NULL};
 
-		if (cgroup_plan_update(r, &dirs, hosts[i], a, &plan, &e) < 0) {
+		if (cgroup_plan_update(r, &dirs, &unit, host, a, &plan, &e) < 0) {
 			fuzz_check_error(&e);
 			continue;
 		}

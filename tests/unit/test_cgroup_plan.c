@@ -590,13 +590,13 @@ TEST(update_goes_where_the_container_is)
 	struct cgroup_plan p;
 
 	r.memory.limit = i64(5);
-	CHECK_INT(cgroup_plan_update(&r, &d, &host_hybrid, &arena, &p, &err), 0);
+	CHECK_INT(cgroup_plan_update(&r, &d, &(struct cgroup_unit){0}, &host_hybrid, &arena, &p, &err), 0);
 	CHECK_INT(p.n_writes, 2);
 	CHECK_STR(p.dirs.v[p.writes[0].hierarchy].path, "/a/b");
 	CHECK_STR(p.writes[0].file, "memory.limit_in_bytes");
 	CHECK_STR(p.dirs.v[p.writes[1].hierarchy].path, "/a/c");
 	r.cpu.shares = u64(5);
-	CHECK_INT(cgroup_plan_update(&r, &d, &host_hybrid, &arena, &p, &err), -1);
+	CHECK_INT(cgroup_plan_update(&r, &d, &(struct cgroup_unit){0}, &host_hybrid, &arena, &p, &err), -1);
 	CHECK(str_after(err.text, "linux.resources.cpu.shares: "));
 }
 

@@ -1,0 +1,238 @@
+/*
+ * The systemd driver: the container's cgroup is that of a scope.
+ *
+ * systemd starts a scope only with a process in it, and init shall be born inside, under its
+ * limits, as with cgroupfs. So a child that does nothing, the holder, is the scope's first process;
+ * it ends when init is there, or with the runtime. The record names the unit before systemd hears
+ * of it.
+ *
+ * A scope without processes goes away by itself where systemd has the unified tree; on v1 alone it
+ * has to be stopped. A unit is stopped only if its cgroup is the container's by its claim, or if
+ * its description has that claim: by now, another container may have one of that name.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "cgroup/driver.h"
+#include "cgroup/systemd.h"
+#include "cgroup/tree.h"
+#include "sys/child.h"
+#include "sys/loop.h"
+
+static int scope_open(const struct cgroup_unit *u, struct systemd *ret, struct error *e)
+{
+	return systemd_open(u->of_user ? SYSTEMD_OF_USER : SYSTEMD_OF_MACHINE,
+			    loop_now() + u->timeout_s * LOOP_SECOND, ret, e);
+}
+
+/* Holds no descriptor, and hears systemd's signals. */
+static void holder_main(pid_t parent)
+{
+	sigset_t none;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_DUMPABLE, 0);
+	prctl(PR_SET_NAME, "sbxrun:holder");
+	if (getppid() != parent)
+		_exit(1);
+	signal(SIGTERM, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	close_range(0, ~0U, 0);
+	for (;;)
+		pause();
+}
+
+static pid_t holder_start(struct error *e)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid < 0)
+		return err_sys(e, "fork");
+	if (pid == 0)
+		holder_main(parent);
+	return pid;
+}
+
+void cgroup_holder_end(struct cgroup_handle *h)
+{
+	if (h->holder > 0)
+		child_end(h->holder);
+	h->holder = 0;
+}
+
+/* Claims are words that no other container has. */
+static const char *scope_description(const struct cgroup_dirs *d, struct arena *a)
+{
+	return arena_printf(a, "sbxrun container %s", d->n && d->v[0].claim ? d->v[0].claim : "");
+}
+
+static int scope_start(struct systemd *s, const struct cgroup_plan *p, const struct cgroup_dirs *d,
+		       pid_t holder, struct error *e)
+{
+	struct unit_properties all = {.n = p->properties.n + 1};
+	struct arena a = {0};
+	int rc;
+
+	all.v = arena_array(&a, all.n, struct unit_property);
+	all.v[0] = (struct unit_property){
+		.name = "Description", .type = UNIT_TEXT, .text = scope_description(d, &a)};
+	memcpy(all.v + 1, p->properties.v, p->properties.n * sizeof(*all.v));
+	rc = systemd_start_unit(s, p->unit.name, &all, holder, e);
+	arena_free(&a);
+	return rc;
+}
+
+static bool dir_holds(const struct cgroup_dir *d, pid_t pid)
+{
+	struct cgroup_pid_list pids = {0};
+	char full[CGROUP_PATH_SIZE];
+	autoclose int dfd = -1;
+	bool found = false;
+	size_t i;
+
+	if (!cgroup_full_path(d->mount, d->path, full))
+		return false;
+	dfd = open(full, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dfd >= 0 && cgroup_pids_read(dfd, &pids) == 0)
+		for (i = 0; i < pids.n; i++)
+			found = found || pids.v[i] == pid;
+	cgroup_pid_list_free(&pids);
+	return found;
+}
+
+/* Where we expect it, or limits would be written elsewhere than systemd's. */
+static int scope_check_place(const struct cgroup_plan *p, pid_t holder, struct error *e)
+{
+	size_t i;
+
+	for (i = 0; i < p->dirs.n; i++)
+		if (p->dirs.v[i].by_systemd && dir_holds(&p->dirs.v[i], holder))
+			return 0;
+	return err_set(e, ERR_HOST,
+		       "systemd has started %s, but not as the cgroup %s: is this the systemd of "
+		       "another cgroup namespace?",
+		       p->unit.name, p->dirs.n ? p->dirs.v[p->dirs.n - 1].path : "");
+}
+
+static void scope_give_up(const struct cgroup_unit *u, struct cgroup_handle *h)
+{
+	struct error ignored;
+	struct systemd s;
+
+	cgroup_holder_end(h);
+	if (scope_open(u, &s, &ignored) < 0)
+		return;
+	(void)!systemd_stop_unit(&s, u->name, &ignored);
+	systemd_close(&s);
+}
+
+static int scope_begin(const struct cgroup_plan *p, const struct cgroup_dirs *d,
+		       struct cgroup_handle *h, struct error *e)
+{
+	struct systemd s;
+	int rc;
+
+	if (scope_open(&p->unit, &s, e) < 0)
+		return -1;
+	h->holder = holder_start(e);
+	rc = h->holder < 0 ? -1 : scope_start(&s, p, d, h->holder, e);
+	systemd_close(&s);
+	if (rc < 0) {
+		cgroup_holder_end(h);
+		return -1;
+	}
+	log_info("systemd has started %s", p->unit.name);
+	if (scope_check_place(p, h->holder, e) < 0) {
+		scope_give_up(&p->unit, h);
+		return -1;
+	}
+	return 0;
+}
+
+static int scope_update(const struct cgroup_plan *p, struct error *e)
+{
+	struct systemd s;
+	int rc;
+
+	if (!p->properties.n)
+		return 0;
+	if (scope_open(&p->unit, &s, e) < 0)
+		return -1;
+	rc = systemd_set_properties(&s, p->unit.name, &p->properties, e);
+	systemd_close(&s);
+	return rc;
+}
+
+/* Whose the unit's cgroup is; -1: there is none any more. */
+static int scope_whose(const struct cgroup_dirs *d)
+{
+	char full[CGROUP_PATH_SIZE];
+	int whose = -1, one;
+	size_t i;
+
+	for (i = 0; i < d->n; i++) {
+		if (!d->v[i].by_systemd || !cgroup_full_path(d->v[i].mount, d->v[i].path, full))
+			continue;
+		one = cgroup_claim_whose(&d->v[i], -1, full);
+		if (one == CGROUP_OURS)
+			return one;
+		whose = one < 0 ? whose : one;
+	}
+	return whose;
+}
+
+/* A create that was cut short may have started the unit, and not yet have claimed its cgroup. */
+static bool scope_is_ours(struct systemd *s, const struct cgroup_unit *u,
+			  const struct cgroup_dirs *d, int whose)
+{
+	struct arena a = {0};
+	struct error ignored;
+	char *text = NULL;
+	bool ours;
+
+	if (whose == CGROUP_OURS)
+		return true;
+	ours = whose == CGROUP_NOBODYS &&
+	       systemd_describe_unit(s, u->name, &a, &text, &ignored) == 0 && text &&
+	       str_eq(text, scope_description(d, &a));
+	arena_free(&a);
+	return ours;
+}
+
+/* A systemd that doesn't answer must not keep a container from being deleted: its processes are
+ * gone, its directories will be, and systemd finds the unit empty sooner or later. */
+static void scope_end(const struct cgroup_unit *u, const struct cgroup_dirs *d)
+{
+	int whose = scope_whose(d);
+	struct error e;
+	struct systemd s;
+	int rc;
+
+	if (whose != CGROUP_OURS && whose != CGROUP_NOBODYS)
+		return;
+	rc = scope_open(u, &s, &e);
+	if (rc == 0) {
+		if (scope_is_ours(&s, u, d, whose))
+			rc = systemd_stop_unit(&s, u->name, &e);
+		systemd_close(&s);
+	}
+	if (rc < 0)
+		log_warn("%s (the container is deleted; `systemctl stop %s` removes what systemd "
+			 "still knows of it)",
+			 e.text, u->name);
+}
+
+const struct cgroup_driver_calls cgroup_by_systemd = {
+	.begin = scope_begin,
+	.give_up = scope_give_up,
+	.update = scope_update,
+	.end = scope_end,
+};
