@@ -493,12 +493,11 @@ static void cpuset_find(struct cgroup_build *b)
 static int plan_path(struct cgroup_build *b, const struct oci_config *c, const char *id,
 		     bool rootless)
 {
-	const char *asked = c->linux_.cgroups_path;
 	char *path;
 
 	if (b->host->driver == CGROUP_BY_SYSTEMD)
-		return cgroup_build_unit(b, asked, id, rootless);
-	if (cgroup_plan_path(asked, id, b->a, &path, b->e) < 0)
+		return cgroup_build_unit(b, c, id, rootless);
+	if (cgroup_plan_path(c->linux_.cgroups_path, id, b->a, &path, b->e) < 0)
 		return -1;
 	b->p->path = path;
 	return 0;

@@ -52,7 +52,7 @@ int cgroup_build_denies_devices(struct cgroup_build *b, const struct oci_resourc
 bool cgroup_build_allowed_devices(struct cgroup_build *b, struct cgroup_devices *ret);
 
 /* plan/cgroup_unit.c: the unit's name, slice and path … */
-int cgroup_build_unit(struct cgroup_build *b, const char *cgroups_path, const char *id,
+int cgroup_build_unit(struct cgroup_build *b, const struct oci_config *c, const char *id,
 		      bool rootless);
 /* … and its properties, when all writes are there. Values that systemd rounds are rounded there,
  * too: it writes them again whenever it reloads. */

@@ -89,11 +89,27 @@ static int unit_split(const char *text, struct arena *a, char *words[3], struct 
 	return 0;
 }
 
-int cgroup_build_unit(struct cgroup_build *b, const char *cgroups_path, const char *id,
+/* runc hands these on to systemd, which then does whatever they say: run programs of the host's as
+ * root, for instance (ExecStopPost of a service), or take limits back. Annotations are often the
+ * user's of an engine to choose. */
+static int unit_check_annotations(const struct pairs *annotations, struct error *e)
+{
+	size_t i;
+
+	for (i = 0; i < annotations->n; i++)
+		if (str_after(annotations->v[i].key, "org.systemd.property."))
+			return err_set(e, ERR_CONFIG,
+				       "annotations[%s]: properties of the unit can't be chosen by "
+				       "annotations: drop it, or use linux.resources",
+				       annotations->v[i].key);
+	return 0;
+}
+
+int cgroup_build_unit(struct cgroup_build *b, const struct oci_config *c, const char *id,
 		      bool rootless)
 {
+	const char *cgroups_path = c->linux_.cgroups_path, *slice_path;
 	struct cgroup_unit *u = &b->p->unit;
-	const char *slice_path;
 	char *words[3];
 
 	if (rootless && b->host->mode != CGROUP_V2)
@@ -103,7 +119,8 @@ int cgroup_build_unit(struct cgroup_build *b, const char *cgroups_path, const ch
 			"on cgroup v1: use cgroupfs");
 	if (!cgroups_path || !*cgroups_path)
 		cgroups_path = arena_printf(b->a, ":sbxrun:%s", id);
-	if (unit_split(cgroups_path, b->a, words, b->e) < 0)
+	if (unit_check_annotations(&c->annotations, b->e) < 0 ||
+	    unit_split(cgroups_path, b->a, words, b->e) < 0)
 		return -1;
 	u->slice = *words[0]		? words[0] :
 		   rootless		? arena_strdup(b->a, "user" SLICE) :

@@ -82,6 +82,18 @@ TEST(names_that_systemd_would_not_take_are_refused)
 	CHECK(strstr(unit_of(NULL, "a+b", false), "systemd takes no '+'"));
 }
 
+TEST(annotations_choose_no_properties)
+{
+	const struct cgroup_host host = by_systemd(&host_v2, "");
+	struct pair pair = {S("org.systemd.property.MemoryMax"), S("uint64 5")};
+	struct oci_config c = {.annotations = {1, &pair}};
+	struct cgroup_plan p;
+
+	CHECK_INT(cgroup_plan_make(&c, "id", &host, false, &arena, &p, &err), -1);
+	CHECK(str_after(err.text, "annotations[org.systemd.property.MemoryMax]: "));
+	CHECK_INT(cgroup_plan_make(&c, "id", &host_v2, false, &arena, &p, &err), 0);
+}
+
 TEST(units_are_where_systemd_is)
 {
 	const struct cgroup_host nested = by_systemd(&host_v2, "/docker/x");
