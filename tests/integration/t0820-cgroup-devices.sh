@@ -1,6 +1,7 @@
 #!/bin/bash
 # linux.resources.devices. No driver has majors 240 and 241 here: opening such a node says "No such device" when the rules
 # allow it and "not permitted" when they don't.
+# Views: all
 . "${0%/*}/../lib/test.sh"
 
 # Runs a container with RULES (jq); $out has a line for each node and access: "x1 r open", "x1 w denied".
