@@ -2,6 +2,7 @@
 # Imitates CVE-2023-25809 and the way in of CVE-2022-0492: no cgroup namespace, a cgroup mount that is asked for writable, and root
 # inside with every capability but CAP_SYS_ADMIN. Escape: a file or directory of the cgroup tree can be changed, or the host's tree
 # is seen.
+# Views: all
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 . "${0%/*}/../lib/caps.sh"

@@ -113,7 +113,7 @@ exec_does_not_take_a_file_for_a_terminal() {
 		echo canary >"$B/rootfs/canary"
 		sbx run -d -b "$B" "$ID"
 		wait_until 20 test -e "$B/rootfs/ready"
-		at_terminal timeout -k 1 20 "$SBXRUN" --root "$T/state" exec -t "$ID" /bin/sh -c 'echo began; test -t 0 || echo no terminal' </dev/null
+		at_terminal timeout -k 1 60 "$SBXRUN" --root "$T/state" exec -t "$ID" /bin/sh -c 'echo began; test -t 0 || echo no terminal' </dev/null
 		! grep -q 'no terminal' output || faked "a terminal made of: $fake"
 		[ ! -s "$B/rootfs/dev/pts/0" ] || faked "what it says goes to a file: $(head -c 100 "$B/rootfs/dev/pts/0") ($fake)"
 		[ ! -f "$B/rootfs/dev/pts/ptmx" ] || [ -L "$B/rootfs/dev/pts/ptmx" ] || holds "$B/rootfs/dev/pts/ptmx" fake "$fake"

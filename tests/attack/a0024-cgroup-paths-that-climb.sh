@@ -1,6 +1,7 @@
 #!/bin/bash
 # linux.cgroupsPath becomes directories, which are removed in the end. Escape: something is made outside of the hierarchy, or a cgroup
 # of somebody else's is removed.
+# Views: all
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # What a container's record says of its cgroups is a path, and another container may be there by now, above it or below. Escape: a verb on
 # one container ends, freezes or lists the processes of another one.
+# Views: all
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"

@@ -41,17 +41,18 @@ _stopped_in_the_making() {
 
 a_create_that_is_stopped_does_not_keep_delete_out() {
 	_stopped_in_the_making
-	run timeout -k 1 9 "$SBXRUN" --root "$T/state" delete --force "$ID"
+	run timeout -k 1 60 "$SBXRUN" --root "$T/state" delete --force "$ID"
 	[ "$rc" = 0 ] || { kill -KILL "$BG" || :; escaped "delete --force is kept out: status $rc, $err"; }
 	wait_for_background
 	rc_is 1
+	like "$(<"$T/said")" 'delete --force' # and has not given up by itself
 	nothing_is_left
 }
 
 a_create_that_is_stopped_ends() {
 	local end
 	_stopped_in_the_making
-	end=$((${EPOCHREALTIME/./} + 25000000))
+	end=$((${EPOCHREALTIME/./} + 60000000))
 	until dead "$BG"; do
 		[ "${EPOCHREALTIME/./}" -lt "$end" ] || { kill -KILL "$BG"; escaped 'it hangs'; }
 		nap

@@ -47,7 +47,7 @@ a_header_that_lies_is_refused() {
 		'64 1 64:1' '64 1 0:4097' '64 1 0x7ffffffffffffff0:4096' '64 1 64:56' '64 1 120:60000 long'; do
 		# shellcheck disable=SC2086
 		_elf $words
-		run timeout 20 "$SBXRUN" --root "$T/state" create -b "$B" "$ID"
+		run timeout 60 "$SBXRUN" --root "$T/state" create -b "$B" "$ID"
 		[ "$rc" = 1 ] && [[ $err == 'sbxrun: exec /prog: '* ]] || escaped "$words: status $rc, $err"
 		nothing_is_left
 	done
@@ -69,7 +69,7 @@ an_interpreter_that_becomes_a_pipe_does_not_hang_create() {
 		done
 	) 2>/dev/null &
 	for ((i = 0; i < STARTS; i++)); do
-		run timeout -k 1 20 "$SBXRUN" --root "$T/state" create -b "$B" "$ID"
+		run timeout -k 1 60 "$SBXRUN" --root "$T/state" create -b "$B" "$ID"
 		[ "$rc" -lt 2 ] || escaped "create hangs: $rc"
 		[ "$rc" != 0 ] || sbx delete -f "$ID"
 	done

@@ -1,5 +1,6 @@
 #!/bin/bash
 # kill: every spelling of a signal arrives as that signal, at init and at nobody else.
+# Views: all
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # delete: of everything that create made, and of nothing else.
+# Views: all
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Recursive attributes: a tree of two mounts below each other, bound with one option each; both must show it.
+# Views: v2
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/mountinfo.sh"
 

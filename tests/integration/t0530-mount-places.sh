@@ -1,5 +1,6 @@
 #!/bin/bash
 # Where a mount goes and where it comes from: order, relative paths, missing targets, links in the image.
+# Views: v2
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/mountinfo.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Propagation of binds and of the root, in the mount table and by really mounting on either side.
+# Views: v2
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/mountinfo.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Id-mapped mounts: owners as the container sees them, and as the disk keeps them.
+# Views: v2
 . "${0%/*}/../lib/test.sh"
 
 MAPS='uidMappings: [{containerID: 0, hostID: 1000, size: 100}], gidMappings: [{containerID: 0, hostID: 2000, size: 100}]'

@@ -1,5 +1,6 @@
 #!/bin/bash
 # A mount of type cgroup: what the container sees of the host's layout, with and without a namespace of its own.
+# Views: all
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/mountinfo.sh"
 

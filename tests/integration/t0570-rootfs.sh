@@ -1,5 +1,6 @@
 #!/bin/bash
 # root.path and root.readonly.
+# Views: v2
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/mountinfo.sh"
 

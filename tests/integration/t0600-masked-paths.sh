@@ -1,5 +1,6 @@
 #!/bin/bash
 # linux.maskedPaths and linux.readonlyPaths.
+# Views: v2
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/mountinfo.sh"
 

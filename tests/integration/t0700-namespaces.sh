@@ -1,5 +1,6 @@
 #!/bin/bash
 # Namespaces: new, joined by path, inherited, and what is refused.
+# Views: v2
 . "${0%/*}/../lib/test.sh"
 
 # The spec's names and the kernel's.

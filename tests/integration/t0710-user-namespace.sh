@@ -1,5 +1,6 @@
 #!/bin/bash
 # A new user namespace with maps.
+# Views: v2
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/mountinfo.sh"
 

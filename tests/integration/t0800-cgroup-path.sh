@@ -1,5 +1,6 @@
 #!/bin/bash
 # linux.cgroupsPath: where the container is, in every hierarchy, and which targets are refused.
+# Views: all
 . "${0%/*}/../lib/test.sh"
 
 # The kernel lists the unified tree also where nobody has mounted it; then it is nobody's business.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # linux.resources, read back from the cgroup's files, and whether limits hold.
+# Views: all
 . "${0%/*}/../lib/test.sh"
 
 # Starts a container with RESOURCES (jq).

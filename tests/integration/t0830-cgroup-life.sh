@@ -1,5 +1,6 @@
 #!/bin/bash
 # What becomes of cgroups: made together, killed together, removed without leftovers.
+# Views: all
 . "${0%/*}/../lib/test.sh"
 
 # Prints the test's cgroups of the whole machine.

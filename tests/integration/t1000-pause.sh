@@ -1,5 +1,6 @@
 #!/bin/bash
 # pause and resume: a frozen container stands still, says so, and can still be ended.
+# Views: all
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 

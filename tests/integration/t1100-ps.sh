@@ -1,5 +1,6 @@
 #!/bin/bash
 # ps: the processes of a container by the host's numbers, as JSON or as the host's ps prints them.
+# Views: all
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 

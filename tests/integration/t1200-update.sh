@@ -1,5 +1,6 @@
 #!/bin/bash
 # update: every flag and the file, read back from the kernel's files; what is not given stays, what is refused changes nothing.
+# Views: all
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 

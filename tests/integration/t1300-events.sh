@@ -1,5 +1,6 @@
 #!/bin/bash
 # events: statistics that agree with the kernel's files, and a line for each time that memory ran out.
+# Views: all
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # What was broken once, found by hand: cgroups that a container or another one changes, documents that are none.
+# Views: all
 # shellcheck disable=SC2016,SC2119,SC2154
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"

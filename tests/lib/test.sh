@@ -533,8 +533,16 @@ is_for_root_only() {
 	return 1
 }
 
+# In another layout than the machine's own: sets VIEW_TESTS to the tests that it has to run (lib/tests-of-view).
+limit_to_view() {
+	VIEW_TESTS=''
+	[ -n "${TEST_OTHER_VIEW:-}" ] && [ -z "${TEST_WHOLE:-}" ] || return 0
+	VIEW_TESTS=" $("$TESTS_DIR/lib/tests-of-view" "$TEST_OTHER_VIEW" "$0" | tr '\n' ' ')"
+}
+
 selected() {
 	local arg
+	[ -z "$VIEW_TESTS" ] || [[ $VIEW_TESTS == *" $1 "* ]] || return 1
 	! is_for_root_only "$1" || return 1
 	# shellcheck disable=SC2053
 	[[ $1 == ${TEST_ONLY:-*} ]] || return 1
@@ -556,6 +564,7 @@ run_tests() {
 		echo "not ok $TEST_ID ${TEST_FILE%.sh}: could not make the template and the base config"
 		exit 1
 	fi
+	limit_to_view
 	for name in $(test_names); do
 		! selected "$name" || names+=("$name")
 	done
