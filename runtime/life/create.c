@@ -284,7 +284,7 @@ static int create_attend(struct making *m, int sock, struct error *e)
 		    create_run_hooks(m, e) < 0 || stage_say(sock, STAGE_HOOKS_RUN, e) < 0)
 			return -1;
 	}
-	if (m->init.born_later &&
+	if (m->init.forks_program &&
 	    (create_await_birth(m, sock, e) < 0 || create_wait_briefly(sock, e) < 0))
 		return -1;
 	if (msg_wait(sock, e) < 0 || stage_await(sock, STAGE_READY, e) < 0)
@@ -419,7 +419,7 @@ static int create_prepare(struct making *m, struct error *e)
 	if (guard_check_joins(&m->plan, &m->joins, e) < 0)
 		return -1;
 	in->sources = sources_none(&m->plan, m->a);
-	in->born_later = plan_join(&m->plan, OCI_NS_PID) != NULL;
+	in->forks_program = plan_join(&m->plan, OCI_NS_PID) != NULL;
 	in->parent_acts =
 		m->plan.hooks.prestart.n || m->plan.hooks.create_runtime.n || m->plan.n_netdevs;
 	/* Files and helpers of others may keep us waiting: all of them before the id is claimed,
