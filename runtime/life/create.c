@@ -52,18 +52,21 @@ struct making {
 	struct created made;
 };
 
-static int create_record(const struct making *m, struct record *ret, struct error *e)
+/*
+ * What is about to be made. The host is asked here for what others may change at any time and what
+ * decides what will be removed: which cgroups are missing, whether the class of resctrl is there,
+ * what the root lies on. The later, the less can come in between.
+ */
+static int create_record(const struct making *m, const struct host_facts *facts,
+			 struct record *ret, struct error *e)
 {
 	const struct oci_config *c = m->bundle.config;
 	const struct plan *p = &m->plan;
 	struct arena *a = m->a;
-	char *boot_id = arena_alloc(a, 37, 1);
+	const bool class_exists = p->rdt.group.set && rdt_class_exists(&p->rdt.group);
 	struct cgroup_dirs dirs = {0};
 
-	if (proc_boot_id(boot_id, e) < 0)
-		return -1;
-	/* What the record says is ours will be removed. */
-	if (p->rdt.group.ours && rdt_class_exists(&p->rdt.group))
+	if (p->rdt.group.ours && class_exists)
 		return err_set(e, ERR_EXISTS, "linux.intelRdt: %s exists", p->rdt.group.class);
 	if (!p->cgroup.skipped_reason)
 		dirs = cgroup_dirs_settle(&p->cgroup, life_state_dir(m->o->root, m->o->id, a), a);
@@ -74,14 +77,14 @@ static int create_record(const struct making *m, struct record *ret, struct erro
 		.bundle = arena_strdup(a, p->bundle),
 		.rootfs = path_clean(a, p->rootfs),
 		.created = record_now(a),
-		.boot_id = boot_id,
+		.boot_id = arena_strdup(a, facts->boot_id),
 		.owner = geteuid(),
 		.has_process = p->program.set,
 		.notify = m->o->notify && p->program.set,
 		.own_pid_ns = plan_has_new(p, CLONE_NEWPID),
 		.own_mount_ns = p->new_root,
 		.own_user_ns = p->owns_userns,
-		.user_id = members_id_of_user(m->joins.fds[OCI_NS_USER]),
+		.user_id = facts->joined_user_id,
 		.root_on_host = p->attach_on_host,
 		.root_mount_id = p->attach_on_host ? sys_mount_id(p->rootfs) : 0,
 		.cgroups = {.n = dirs.n, .v = dirs.v},
@@ -91,7 +94,7 @@ static int create_record(const struct making *m, struct record *ret, struct erro
 		.hooks = {.poststart = c->hooks.poststart, .poststop = c->hooks.poststop},
 		.annotations = c->annotations,
 	};
-	ret->rdt.made = p->rdt.may_make && !ret->rdt.ours && !rdt_class_exists(&ret->rdt);
+	ret->rdt.made = p->rdt.may_make && !ret->rdt.ours && !class_exists;
 	return 0;
 }
 
@@ -430,7 +433,7 @@ static int create_prepare(struct making *m, struct error *e)
 	if ((m->plan.program.set && init_check_filter(in, e) < 0) ||
 	    life_settle_notes(&m->plan, o->strict, m->a, e) < 0)
 		return -1;
-	return create_record(m, &m->made.record, e);
+	return create_record(m, &facts, &m->made.record, e);
 }
 
 /* A death for want of memory looks like any other. */

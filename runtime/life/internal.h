@@ -42,10 +42,10 @@ int life_probe_host(bool cgroups, struct arena *a, struct host_facts *ret, struc
 /* Where a container's record is: an absolute path, though there may be nothing yet. */
 const char *life_state_dir(const char *root, const char *id, struct arena *a);
 
-/* Opens the namespaces that a bundle joins, and makes its plan. *ret_joins is the caller's to
- * close. */
+/* Opens the namespaces that a bundle joins, adds to the facts what its config asks for, and makes
+ * its plan. *ret_joins is the caller's to close. */
 struct bundle;
-int life_plan(const struct create_options *o, const struct host_facts *facts,
+int life_plan(const struct create_options *o, struct host_facts *facts,
 	      const struct bundle *b, struct arena *a, struct joins *ret_joins,
 	      struct plan *ret_plan, struct error *e);
 

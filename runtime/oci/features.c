@@ -191,7 +191,8 @@ void oci_features_write(struct arena *a, struct buf *b)
 						.operators = enum_words_of(a, oci_seccomp_op_words),
 						.archs = words_of(a, oci_seccomp_archs),
 						.known_flags = enum_words_of(a, oci_seccomp_flags),
-						.supported_flags = enum_words_of(a, oci_seccomp_flags),
+						.supported_flags =
+							enum_words_of(a, oci_seccomp_flags),
 					},
 				.intel_rdt = {.enabled = true,
 					      .schemata = true,
