@@ -44,6 +44,7 @@ static struct create_options container_options(const struct cli *c)
 		.preserve_fds = c->preserve_fds,
 		.listen_fds = c->listen_fds,
 		.notify = notify_is_wanted(),
+		.noter = &cli_noter,
 	};
 }
 
@@ -92,7 +93,7 @@ const struct cli_command cli_plan = {
 
 static int start_run(struct cli *c, struct error *e)
 {
-	return life_start(c->root, c->args[0], c->arena, e);
+	return life_start(c->root, c->args[0], &cli_noter, c->arena, e);
 }
 
 const struct cli_command cli_start = {
@@ -124,7 +125,7 @@ static int kill_run(struct cli *c, struct error *e)
 
 	if (sig < 0)
 		return err_set(e, ERR_USAGE, "unknown signal \"%s\"", name);
-	return life_kill(c->root, c->args[0], sig, c->all, c->arena, e);
+	return life_kill(c->root, c->args[0], sig, c->all, &cli_noter, c->arena, e);
 }
 
 /* clang-format off */
@@ -138,7 +139,7 @@ const struct cli_command cli_kill = {
 
 static int delete_run(struct cli *c, struct error *e)
 {
-	return life_delete(c->root, c->args[0], c->force, c->arena, e);
+	return life_delete(c->root, c->args[0], c->force, &cli_noter, c->arena, e);
 }
 
 /* clang-format off */

@@ -283,7 +283,7 @@ static int create_attend(struct making *m, int sock, struct error *e)
 	if (m->init.parent_acts) {
 		/* Interfaces first: hooks may want to set them up further. */
 		if (msg_wait(sock, e) < 0 || stage_await(sock, STAGE_MOUNTED, e) < 0 ||
-		    netdevs_move(p, c->pid, m->a, &m->netdevs, e) < 0 ||
+		    netdevs_move(p, c->pid, m->o->noter, m->a, &m->netdevs, e) < 0 ||
 		    create_run_hooks(m, e) < 0 || stage_say(sock, STAGE_HOOKS_RUN, e) < 0)
 			return -1;
 	}
@@ -307,8 +307,8 @@ static void create_roll_back(struct created *c, struct arena *a)
 	if (c->pid > 0)
 		kill(c->pid, SIGKILL);
 	if ((c->pid > 0 && child_collect_within(c->pid, PATIENCE_PEER_MS, NULL, &why) < 0) ||
-	    life_destroy(&c->store, &c->record, -1, a, &why) < 0)
-		log_warn("clean-up after the failure: %s", why.text);
+	    life_destroy(&c->store, &c->record, -1, c->noter, a, &why) < 0)
+		note(c->noter, "clean-up after the failure: %s", why.text);
 	store_close(&c->store);
 }
 
@@ -337,7 +337,7 @@ static int create_cgroups(struct making *m, struct error *e)
 	if (in->cgroup.warning[0] && m->o->strict)
 		return err_set(e, ERR_HOST, "--strict: %s", in->cgroup.warning);
 	if (in->cgroup.warning[0])
-		log_warn("%s", in->cgroup.warning);
+		note(m->o->noter, "%s", in->cgroup.warning);
 	timing_mark("cgroups made");
 	return 0;
 }
@@ -431,7 +431,7 @@ static int create_prepare(struct making *m, struct error *e)
 		return -1;
 	in->sources.nodes_fd = nodes_new_for(&m->plan);
 	if ((m->plan.program.set && init_check_filter(in, e) < 0) ||
-	    life_settle_notes(&m->plan, o->strict, m->a, e) < 0)
+	    life_settle_notes(&m->plan, o->strict, o->noter, m->a, e) < 0)
 		return -1;
 	return create_record(m, &facts, &m->made.record, e);
 }
@@ -476,7 +476,11 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 		.a = a,
 		.joins = JOINS_NONE,
 		.netdevs = NETDEVS_NONE,
-		.made = {.store = STORE_NONE, .pidfd = -1, .listener_fd = -1, .notify_fd = -1},
+		.made = {.store = STORE_NONE,
+			 .pidfd = -1,
+			 .listener_fd = -1,
+			 .notify_fd = -1,
+			 .noter = o->noter},
 		.init = {.plan = &m->plan,
 			 .arena = a,
 			 .cgroup = CGROUP_HANDLE_NONE,

@@ -455,7 +455,7 @@ static int exec_prepare(struct joining *x, struct error *e)
 		return -1;
 	cgroups = life_cgroups(r);
 	if (guard_check_init(r, p, e) < 0 || seccomp_check_host(&p->filter, e) < 0 ||
-	    life_settle_notes(p, o->strict, x->a, e) < 0 ||
+	    life_settle_notes(p, o->strict, o->noter, x->a, e) < 0 ||
 	    exec_check_namespaces(j, r, p, e) < 0 || guard_check_filter(j, r, e) < 0 ||
 	    cgroup_open(&cgroups, subs, r->pid, o->ignore_paused, &j->init.cgroup, e) < 0 ||
 	    rdt_open(&r->rdt, &j->init.cgroup, e) < 0)
@@ -505,6 +505,7 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 				  .forks_program = true,
 				  .preserve_fds = o->preserve_fds}},
 	};
+	x->foreground.noter = o->noter;
 	result = exec_prepare(x, e);
 	if (result == 0 && exec_start(x, ret_status, e) < 0)
 		result = err_wrap(e, "exec failed");

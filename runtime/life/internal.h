@@ -20,9 +20,10 @@ void life_settle_oom_score(struct oci_process *p);
 /* Each decision of the plan as a line of the log at level debug. */
 void life_log_plan(const struct plan *p, struct arena *a);
 
-/* What a plan has to say of things in the config that can't be had: warnings, or with strict an
+/* What a plan has to say of things in the config that can't be had: notes, or with strict an
  * error that names all of them. */
-int life_settle_notes(const struct plan *p, bool strict, struct arena *a, struct error *e);
+int life_settle_notes(const struct plan *p, bool strict, const struct noter *noter, struct arena *a,
+		      struct error *e);
 
 /* The record's cgroups, as cgroup/ takes them. */
 struct cgroup_dirs life_cgroups(const struct record *r);
@@ -86,5 +87,5 @@ int life_act_by_ids(life_act *act, void *arg, const struct store *s, struct aren
 /* Kills what is left of a container and removes everything that create made. Goes on
  * after a failure, reports the first. The store is gone afterwards unless something could
  * not be removed. */
-int life_destroy(struct store *s, const struct record *r, int pidfd, struct arena *a,
-		 struct error *e);
+int life_destroy(struct store *s, const struct record *r, int pidfd, const struct noter *noter,
+		 struct arena *a, struct error *e);

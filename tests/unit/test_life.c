@@ -299,6 +299,46 @@ TEST(further_programs_that_fail_leave_the_process_as_it_was)
 	end(&c, &a);
 }
 
+static void have_failing_poststop(void)
+{
+	static const char hook[] = ", \"hooks\": {\"poststop\": [{\"path\": \"/bin/false\"}]}}";
+	size_t len = strlen(config);
+
+	CHECK(len && config[len - 1] == '}');
+	snprintf(config + len - 1, sizeof(config) - len + 1, "%s", hook);
+}
+
+/* The same hook, after a life and after a create that failed. */
+TEST(notes_come_to_the_caller_whatever_becomes_of_the_call)
+{
+	static const char want[] = "error running poststop hook #0: /bin/false: exit status 1";
+	struct arena a = {0};
+	struct noted noted = {.arena = &a};
+	const struct noter noter = {.take = noted_take, .context = &noted};
+	struct create_options o;
+	struct created c;
+	struct error e = {0};
+
+	if (!can_run())
+		return;
+	make_config("true");
+	have_failing_poststop();
+	o = options(NULL);
+	o.noter = &noter;
+	if (life_create(&o, &a, &c, &e) < 0 || life_launch(&c, NULL, &a, &e) < 0)
+		FAIL("%s", e.text);
+	CHECK_INT(noted.notes.n, 0);
+	CHECK_INT(life_remove(&c, &a, &e), 0);
+	CHECK_INT(noted.notes.n, 1);
+	CHECK(strncmp(noted.notes.v[0], want, strlen(want)) == 0);
+	memcpy(strstr(config, "/bin/sh"), "/bin/no", 7);
+	CHECK(life_create(&o, &a, &c, &e) < 0);
+	CHECK(strstr(e.text, "/bin/no"));
+	CHECK_INT(noted.notes.n, 2);
+	CHECK_STR(noted.notes.v[1], noted.notes.v[0]);
+	arena_free(&a);
+}
+
 /* A test that failed may have left its container. */
 static void remove_place(void)
 {
@@ -307,7 +347,7 @@ static void remove_place(void)
 	char command[256];
 	struct error e;
 
-	if (life_delete(o.root, o.id, true, &a, &e) < 0)
+	if (life_delete(o.root, o.id, true, NULL, &a, &e) < 0)
 		printf("# left: %s\n", e.text);
 	arena_free(&a);
 	snprintf(command, sizeof(command), "rm -rf --one-file-system %s; find /sys/fs/cgroup -maxdepth 2 -name sbxt-life-%d -exec rmdir {} + 2>/dev/null",
