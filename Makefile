@@ -144,10 +144,13 @@ format: ## let clang-format lay out the C code
 print-programs: # a line each: its name, its own rooms, a colon, its rooms of the library
 	@$(foreach p,$(PROGRAMS),echo '$(p) $(OWN_$(p)) : $(ROOMS_$(p))';)
 
+print-library: # the rooms that are the library
+	@echo '$(LIB_ROOMS)'
+
 clean: ## remove what was built
 	rm -rf build build-*
 
 help: ## print this
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-.PHONY: all unit run install uninstall deps check bench torture fuzz sanitize lint format print-programs clean help
+.PHONY: all unit run install uninstall deps check bench torture fuzz sanitize lint format print-programs print-library clean help

@@ -106,5 +106,5 @@ bool cgroup_current(const struct cgroup_dirs *d, const char *file, int64_t *ret)
 bool cgroup_current_period(const struct cgroup_dirs *d, int64_t *ret);
 
 /* Writes the limits of a cgroup_plan_update() plan. When one is refused, those before it are set
- * back. warning: size bytes, for the log. */
+ * back. warning: size bytes, for the caller; after a failure what could not be set back. */
 int cgroup_update(const struct cgroup_plan *p, char *warning, size_t size, struct error *e);

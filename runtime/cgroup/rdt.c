@@ -10,35 +10,39 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "sys/mountinfo.h"
 
 #define RESCTRL_MAGIC 0x7655821
 
 enum { FILE_MAX = 64 << 10 };
 
+struct rdt_search {
+	struct arena *a;
+	const char *found;
+};
+
+static int rdt_look(const struct mountinfo_line *line, void *context, struct error *e)
+{
+	struct rdt_search *s = context;
+
+	(void)e;
+	if (!str_eq(line->type, "resctrl"))
+		return 0;
+	s->found = arena_strdup(s->a, line->point);
+	return 1;
+}
+
 const char *rdt_find_root(struct arena *a)
 {
 	static const char usual[] = "/sys/fs/resctrl";
-	autoclose int fd = -1;
+	struct rdt_search s = {.a = a};
+	struct error ignored;
 	struct statfs fs;
-	char *text, *line, *end;
-	size_t len;
 
 	if (statfs(usual, &fs) == 0 && fs.f_type == RESCTRL_MAGIC)
 		return usual;
-	fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
-	text = fd < 0 ? NULL : fd_read_all(fd, 16 << 20, a, &len);
-	while (text && (line = strsep(&text, "\n"))) {
-		int field;
-
-		if (!strstr(line, " - resctrl "))
-			continue;
-		for (field = 0; field < 4 && line; field++)
-			line = strchr(line, ' ') ? strchr(line, ' ') + 1 : NULL;
-		end = line ? strchr(line, ' ') : NULL;
-		if (end)
-			return arena_strndup(a, line, (size_t)(end - line));
-	}
-	return NULL;
+	mountinfo_each(rdt_look, &s, &ignored);
+	return s.found;
 }
 
 bool rdt_class_exists(const struct rdt_group *g)

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/fd.h"
-#include "base/log.h"
 #include "base/str.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/driver.h"
@@ -150,7 +149,7 @@ static void keep_dir(struct keeping *k, const struct cgroup_plan *p, size_t i, i
 
 /* Last written, first brought back. Some depend on others (a limit must stay below that with swap),
  * so what fails is tried again after the rest. */
-static void bring_back(const struct keeping *k, const int *dfd)
+static void bring_back(const struct keeping *k, const int *dfd, char *warning, size_t size)
 {
 	enum { ROUNDS = 3 };
 	int round, left = 1;
@@ -162,8 +161,9 @@ static void bring_back(const struct keeping *k, const int *dfd)
 			if (cgroup_write_at(dfd[k->v[i].dir], k->v[i].file, k->v[i].value) < 0)
 				left++;
 	}
+	*warning = '\0';
 	if (left)
-		log_warn("update: %d files could not be set back", left);
+		snprintf(warning, size, "update: %d files could not be set back", left);
 }
 
 static int cpuset_update(const struct cgroup_plan *p, int dfd, struct error *e)
@@ -216,7 +216,7 @@ int cgroup_update(const struct cgroup_plan *p, char *warning, size_t size, struc
 	if (rc == 0)
 		rc = cgroup_driver_update(p, e);
 	if (rc < 0 && opened)
-		bring_back(&k, dfd);
+		bring_back(&k, dfd, warning, size);
 	for (i = 0; i < n; i++)
 		fd_close(&dfd[i]);
 	arena_free(&k.a);

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "json/types.h"
+#include "oci/notes.h"
 
 struct cli {
 	/* global */
@@ -125,6 +126,9 @@ struct cli_command {
  * anywhere. */
 int cli_read_options(struct cli *c, char **argv, size_t *at, const struct cli_option *options,
 		     size_t n, size_t words, struct error *e);
+
+/* Notes of the library are warnings in the log. */
+extern const struct noter cli_noter;
 
 /* To standard output. */
 int cli_print(const struct buf *b, struct error *e);

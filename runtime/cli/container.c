@@ -46,6 +46,7 @@ static struct create_options container_options(const struct cli *c)
 		.preserve_fds = c->preserve_fds,
 		.listen_fds = c->listen_fds,
 		.notify = notify_is_wanted(),
+		.noter = &cli_noter,
 	};
 }
 
@@ -94,7 +95,7 @@ const struct cli_command cli_plan = {
 
 static int start_run(struct cli *c, struct error *e)
 {
-	return life_start(c->root, c->args[0], c->arena, e);
+	return life_start(c->root, c->args[0], &cli_noter, c->arena, e);
 }
 
 const struct cli_command cli_start = {
@@ -126,7 +127,7 @@ static int kill_run(struct cli *c, struct error *e)
 
 	if (sig < 0)
 		return err_set(e, ERR_USAGE, "unknown signal \"%s\"", name);
-	return life_kill(c->root, c->args[0], sig, c->all, c->arena, e);
+	return life_kill(c->root, c->args[0], sig, c->all, &cli_noter, c->arena, e);
 }
 
 /* clang-format off */
@@ -140,7 +141,7 @@ const struct cli_command cli_kill = {
 
 static int delete_run(struct cli *c, struct error *e)
 {
-	return life_delete(c->root, c->args[0], c->force, c->arena, e);
+	return life_delete(c->root, c->args[0], c->force, &cli_noter, c->arena, e);
 }
 
 /* clang-format off */

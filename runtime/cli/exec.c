@@ -27,6 +27,7 @@ static int exec_run(struct cli *c, struct error *e)
 		.detach = c->detach,
 		.strict = c->strict,
 		.preserve_fds = c->preserve_fds,
+		.noter = &cli_noter,
 	};
 
 	if (o.process_file && o.args.n)

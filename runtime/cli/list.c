@@ -115,7 +115,7 @@ static int list_print_ids(const struct cli *c, struct error *e)
 static int list_print(const struct cli *c, bool json, struct error *e)
 {
 	struct list l = {.json = json, .a = c->arena};
-	int result = life_list(c->root, list_add, &l, c->arena, e);
+	int result = life_list(c->root, list_add, &l, &cli_noter, c->arena, e);
 
 	if (result < 0 && !l.n)
 		return -1;

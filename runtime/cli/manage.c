@@ -179,7 +179,7 @@ static int update_run(struct cli *c, struct error *e)
 		return -1;
 	if (update_flags(c, r, e) < 0)
 		return -1;
-	return life_update(c->root, c->args[0], r, &rdt, c->arena, e);
+	return life_update(c->root, c->args[0], r, &rdt, &cli_noter, c->arena, e);
 }
 
 // clang-format off

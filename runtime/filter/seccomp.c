@@ -17,6 +17,7 @@
 #include "json/json.h"
 #include "filter/seccomp_compile.h"
 #include "filter/syscalls.h"
+#include "oci/words.h"
 
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
@@ -335,27 +336,15 @@ static int build_check_notify(const struct oci_seccomp *c, bool *ret_notify, str
 
 /* Flags */
 
-static const struct flag {
-	const char *name;
-	unsigned int value;
-} flags[] = {
-	{"SECCOMP_FILTER_FLAG_TSYNC", SECCOMP_FILTER_FLAG_TSYNC},
-	{"SECCOMP_FILTER_FLAG_LOG", SECCOMP_FILTER_FLAG_LOG},
-	{"SECCOMP_FILTER_FLAG_SPEC_ALLOW", SECCOMP_FILTER_FLAG_SPEC_ALLOW},
-	{"SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV", SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV},
-};
-
 static int flag_value(size_t i, const char *name, unsigned int *ret, struct error *e)
 {
-	size_t k;
+	const struct json_word *found = oci_word_find(oci_seccomp_flags, name);
 
-	for (k = 0; k < ARRAY_SIZE(flags); k++) {
-		if (str_eq(flags[k].name, name)) {
-			*ret |= flags[k].value;
-			return 0;
-		}
-	}
-	return err_set(e, ERR_CONFIG, "linux.seccomp.flags[%zu]: unknown value \"%s\"", i, name);
+	if (!found)
+		return err_set(e, ERR_CONFIG, "linux.seccomp.flags[%zu]: unknown value \"%s\"", i,
+			       name);
+	*ret |= (unsigned int)found->value;
+	return 0;
 }
 
 static int build_flags(const struct oci_seccomp *c, bool notify, unsigned int *ret, struct error *e)

@@ -69,7 +69,7 @@ int init_write_oom_score(struct init *in, struct error *e)
 
 bool init_is_given_scheduler(const struct init *in)
 {
-	return in->born_later && in->plan->scheduler.set && in->plan->scheduler.ends_with_fork;
+	return in->forks_program && in->plan->scheduler.set && in->plan->scheduler.ends_with_fork;
 }
 
 int init_set_limits(struct init *in, struct error *e)
@@ -195,10 +195,10 @@ static int init_label(struct init *in, struct error *e)
 	return lsm_set_exec(self_dfd, &in->plan->lsm, e);
 }
 
-/* What execve would otherwise pass on. one_fd and other_fd stay. */
-int init_clear_inheritance(struct init *in, int one_fd, int other_fd, struct error *e)
+/* What execve would otherwise pass on. */
+int init_clear_inheritance(struct init *in, int next_fd, struct error *e)
 {
-	const int keep[] = {one_fd, other_fd};
+	const int keep[] = {in->stage_fd, next_fd};
 
 	if (init_label(in, e) < 0 || init_keep_fds(in, e) < 0 || identity_reset_signals(e) < 0)
 		return -1;
@@ -262,7 +262,7 @@ const char *init_filter_obstacle(const struct init *in)
 	const bool now[WHENS] = {
 		[ALWAYS] = true,
 		[WAITS] = in->listen_fd >= 0,
-		[BORN] = in->born_later,
+		[BORN] = in->forks_program,
 		[RIGHTS] = init_filter_needs_admin(in),
 		[LIMITS] = in->plan->rlimits.n > 0,
 		[SOCKETS] = in->listen_fds > 0,
@@ -289,7 +289,7 @@ const char *init_filter_obstacle(const struct init *in)
  * ordinary user's parent takes a listener only from a process that others may trace, too. */
 static bool init_must_have_filter(const struct init *in)
 {
-	return in->born_later &&
+	return in->forks_program &&
 	       (in->pid_ns.joined || (in->plan->filter.notify && !in->plan->by_machine_root));
 }
 
@@ -304,7 +304,7 @@ int init_load_filter_early(struct init *in, struct error *e)
 	const char *call;
 
 	if (!in->plan->program.set || !in->plan->filter.filter ||
-	    (in->plan->filter.notify && !in->born_later))
+	    (in->plan->filter.notify && !in->forks_program))
 		return 0;
 	call = init_filter_obstacle(in);
 	if (call && init_must_have_filter(in))

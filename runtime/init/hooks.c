@@ -257,12 +257,12 @@ int hooks_run(const struct oci_hook_list *hooks, const char *kind, const char *s
 }
 
 void hooks_run_all(const struct oci_hook_list *hooks, const char *kind, const char *state,
-		   const struct hook_setting *setting)
+		   const struct hook_setting *setting, const struct noter *noter)
 {
 	struct error e;
 	size_t i;
 
 	for (i = 0; i < hooks->n; i++)
 		if (hook_run_numbered(hooks, i, kind, state, setting, &e) < 0)
-			log_warn("%s", e.text);
+			note(noter, "%s", e.text);
 }

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "oci/config.h"
+#include "oci/notes.h"
 #include "plan/security.h"
 
 struct hook_setting {
@@ -25,6 +26,6 @@ struct hook_setting {
 int hooks_run(const struct oci_hook_list *hooks, const char *kind, const char *state,
 	      const struct hook_setting *setting, struct error *e);
 
-/* Runs all of them, whatever becomes of each; failures are logged as warnings. */
+/* Runs all of them, whatever becomes of each; failures are notes. */
 void hooks_run_all(const struct oci_hook_list *hooks, const char *kind, const char *state,
-		   const struct hook_setting *setting);
+		   const struct hook_setting *setting, const struct noter *noter);

@@ -254,7 +254,7 @@ static int init_check_program(const struct init *in, struct error *e)
 {
 	int why;
 
-	if (init_has_start_hooks(in) || in->born_later || format_is_plain(in->program))
+	if (init_has_start_hooks(in) || in->forks_program || format_is_plain(in->program))
 		return 0;
 	why = format_try(in->program, in->plan->program.args.v, in->env.v);
 	log_debug("init: tried to execute %s: %s", in->program,
@@ -295,11 +295,11 @@ static void init_heed_signals(void)
  * for. */
 static int init_settle(struct init *in, struct error *e)
 {
-	if (init_clear_inheritance(in, in->stage_fd, in->listen_fd, e) < 0)
+	if (init_clear_inheritance(in, in->listen_fd, e) < 0)
 		return -1;
 	init_forget(in);
 	init_heed_signals();
-	return init_has_start_hooks(in) && !in->born_later ? 0 : init_load_filter_early(in, e);
+	return init_has_start_hooks(in) && !in->forks_program ? 0 : init_load_filter_early(in, e);
 }
 
 /* Nobody else knows who the child is, so without this there must be none. The filter may be loaded
@@ -327,7 +327,7 @@ static int init_be_born(struct init *in, struct error *e)
 	int pidfd = -1;
 	pid_t pid;
 
-	if (!in->born_later)
+	if (!in->forks_program)
 		return 0;
 	pid = sys_clone_sibling(0, &pidfd);
 	if (pid < 0 && errno == EAGAIN)

@@ -31,7 +31,7 @@ struct init {
 	struct pid_ns pid_ns;	/* that of others, which the program will be in */
 	struct store *store;	/* the parent's; closed at once */
 	bool make_cgroup_ns;	/* after joining */
-	bool born_later; /* the program will be a child of the process that does all of this */
+	bool forks_program;	/* the program will be a child of who takes the steps */
 	bool parent_acts;	/* hooks and interfaces are its work, once the mounts are there */
 	bool no_new_keyring;
 	unsigned int preserve_fds;

@@ -138,7 +138,7 @@ int join_enter(void *context, int sock, struct error *e)
 			return -1;
 		timing_mark(steps[i].name);
 	}
-	if (init_clear_inheritance(&j->init, j->init.stage_fd, sock, e) < 0)
+	if (init_clear_inheritance(&j->init, sock, e) < 0)
 		return -1;
 	init_forget(&j->init);
 	/* Here CAP_SYS_ADMIN is held by a process that the container can't see. */

@@ -26,8 +26,9 @@ bool init_filter_needs_admin(const struct init *in);
 /* Sets in->program and in->env. */
 int init_find_program(struct init *in, struct error *e);
 
-/* Label, signals, descriptors: all but the streams, those to be kept, and these two. */
-int init_clear_inheritance(struct init *in, int one_fd, int other_fd, struct error *e);
+/* Label, signals, descriptors: all but the streams, those to be kept, the stage socket, and the one
+ * on which the next word comes. */
+int init_clear_inheritance(struct init *in, int next_fd, struct error *e);
 
 /* Keeps what the last steps need and wipes the rest: config, plan and record. Not where hooks of
  * start are to come, which are told of them. */

@@ -52,18 +52,21 @@ struct making {
 	struct created made;
 };
 
-static int create_record(const struct making *m, struct record *ret, struct error *e)
+/*
+ * What is about to be made. The host is asked here for what others may change at any time and what
+ * decides what will be removed: which cgroups are missing, whether the class of resctrl is there,
+ * what the root lies on. The later, the less can come in between.
+ */
+static int create_record(const struct making *m, const struct host_facts *facts,
+			 struct record *ret, struct error *e)
 {
 	const struct oci_config *c = m->bundle.config;
 	const struct plan *p = &m->plan;
 	struct arena *a = m->a;
-	char *boot_id = arena_alloc(a, 37, 1);
+	const bool class_exists = p->rdt.group.set && rdt_class_exists(&p->rdt.group);
 	struct cgroup_dirs dirs = {0};
 
-	if (proc_boot_id(boot_id, e) < 0)
-		return -1;
-	/* What the record says is ours will be removed. */
-	if (p->rdt.group.ours && rdt_class_exists(&p->rdt.group))
+	if (p->rdt.group.ours && class_exists)
 		return err_set(e, ERR_EXISTS, "linux.intelRdt: %s exists", p->rdt.group.class);
 	if (!p->cgroup.skipped_reason)
 		dirs = cgroup_dirs_settle(&p->cgroup, life_state_dir(m->o->root, m->o->id, a), a);
@@ -74,14 +77,14 @@ static int create_record(const struct making *m, struct record *ret, struct erro
 		.bundle = arena_strdup(a, p->bundle),
 		.rootfs = path_clean(a, p->rootfs),
 		.created = record_now(a),
-		.boot_id = boot_id,
+		.boot_id = arena_strdup(a, facts->boot_id),
 		.owner = geteuid(),
 		.has_process = p->program.set,
 		.notify = m->o->notify && p->program.set,
 		.own_pid_ns = plan_has_new(p, CLONE_NEWPID),
 		.own_mount_ns = p->new_root,
 		.own_user_ns = p->owns_userns,
-		.user_id = members_id_of_user(m->joins.fds[OCI_NS_USER]),
+		.user_id = facts->joined_user_id,
 		.root_on_host = p->attach_on_host,
 		.root_mount_id = p->attach_on_host ? sys_mount_id(p->rootfs) : 0,
 		.cgroups = {.n = dirs.n, .v = dirs.v},
@@ -92,7 +95,7 @@ static int create_record(const struct making *m, struct record *ret, struct erro
 		.hooks = {.poststart = c->hooks.poststart, .poststop = c->hooks.poststop},
 		.annotations = c->annotations,
 	};
-	ret->rdt.made = p->rdt.may_make && !ret->rdt.ours && !rdt_class_exists(&ret->rdt);
+	ret->rdt.made = p->rdt.may_make && !ret->rdt.ours && !class_exists;
 	return 0;
 }
 
@@ -281,11 +284,11 @@ static int create_attend(struct making *m, int sock, struct error *e)
 	if (m->init.parent_acts) {
 		/* Interfaces first: hooks may want to set them up further. */
 		if (msg_wait(sock, e) < 0 || stage_await(sock, STAGE_MOUNTED, e) < 0 ||
-		    netdevs_move(p, c->pid, m->a, &m->netdevs, e) < 0 ||
+		    netdevs_move(p, c->pid, m->o->noter, m->a, &m->netdevs, e) < 0 ||
 		    create_run_hooks(m, e) < 0 || stage_say(sock, STAGE_HOOKS_RUN, e) < 0)
 			return -1;
 	}
-	if (m->init.born_later &&
+	if (m->init.forks_program &&
 	    (create_await_birth(m, sock, e) < 0 || create_wait_briefly(sock, e) < 0))
 		return -1;
 	if (msg_wait(sock, e) < 0 || stage_await(sock, STAGE_READY, e) < 0)
@@ -305,8 +308,8 @@ static void create_roll_back(struct created *c, struct arena *a)
 	if (c->pid > 0)
 		kill(c->pid, SIGKILL);
 	if ((c->pid > 0 && child_collect_within(c->pid, PATIENCE_PEER_MS, NULL, &why) < 0) ||
-	    life_destroy(&c->store, &c->record, -1, a, &why) < 0)
-		log_warn("clean-up after the failure: %s", why.text);
+	    life_destroy(&c->store, &c->record, -1, c->noter, a, &why) < 0)
+		note(c->noter, "clean-up after the failure: %s", why.text);
 	store_close(&c->store);
 }
 
@@ -336,7 +339,7 @@ static int create_cgroups(struct making *m, struct error *e)
 	if (in->cgroup.warning[0] && m->o->strict)
 		return err_set(e, ERR_HOST, "--strict: %s", in->cgroup.warning);
 	if (in->cgroup.warning[0])
-		log_warn("%s", in->cgroup.warning);
+		note(m->o->noter, "%s", in->cgroup.warning);
 	timing_mark("cgroups made");
 	return 0;
 }
@@ -419,7 +422,7 @@ static int create_prepare(struct making *m, struct error *e)
 	if (guard_check_joins(&m->plan, &m->joins, e) < 0)
 		return -1;
 	in->sources = sources_none(&m->plan, m->a);
-	in->born_later = plan_join(&m->plan, OCI_NS_PID) != NULL;
+	in->forks_program = plan_join(&m->plan, OCI_NS_PID) != NULL;
 	in->parent_acts =
 		m->plan.hooks.prestart.n || m->plan.hooks.create_runtime.n || m->plan.n_netdevs;
 	/* Files and helpers of others may keep us waiting: all of them before the id is claimed,
@@ -428,9 +431,9 @@ static int create_prepare(struct making *m, struct error *e)
 		return -1;
 	in->sources.nodes_fd = nodes_new_for(&m->plan);
 	if ((m->plan.program.set && init_check_filter(in, e) < 0) ||
-	    life_settle_notes(&m->plan, o->strict, m->a, e) < 0)
+	    life_settle_notes(&m->plan, o->strict, o->noter, m->a, e) < 0)
 		return -1;
-	return create_record(m, &m->made.record, e);
+	return create_record(m, &facts, &m->made.record, e);
 }
 
 /* A death for want of memory looks like any other. */
@@ -473,7 +476,11 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 		.a = a,
 		.joins = JOINS_NONE,
 		.netdevs = NETDEVS_NONE,
-		.made = {.store = STORE_NONE, .pidfd = -1, .listener_fd = -1, .notify_fd = -1},
+		.made = {.store = STORE_NONE,
+			 .pidfd = -1,
+			 .listener_fd = -1,
+			 .notify_fd = -1,
+			 .noter = o->noter},
 		.init = {.plan = &m->plan,
 			 .arena = a,
 			 .cgroup = CGROUP_HANDLE_NONE,

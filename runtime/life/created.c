@@ -81,7 +81,7 @@ int life_remove(struct created *c, struct arena *a, struct error *e)
 	int result = c->store.locked ? 1 : store_relock(&c->store, e);
 
 	if (result > 0)
-		result = life_destroy(&c->store, &c->record, c->pidfd, a, e);
+		result = life_destroy(&c->store, &c->record, c->pidfd, c->noter, a, e);
 	life_let_go(c);
 	return result < 0 ? -1 : 0;
 }

@@ -2,7 +2,6 @@
 #include <sys/pidfd.h>
 
 #include "base/fd.h"
-#include "base/log.h"
 #include "cgroup/cgroup.h"
 #include "life/internal.h"
 
@@ -20,7 +19,8 @@ static void delete_kill_first(const char *root, const char *id, struct arena *a)
 		pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
 }
 
-int life_delete(const char *root, const char *id, bool force, struct arena *a, struct error *e)
+int life_delete(const char *root, const char *id, bool force, const struct noter *noter,
+		struct arena *a, struct error *e)
 {
 	auto_store struct store s = STORE_NONE;
 	autoclose int pidfd = -1;
@@ -38,7 +38,7 @@ int life_delete(const char *root, const char *id, bool force, struct arena *a, s
 		if (!force || e->class != ERR_CONFIG)
 			return -1;
 		/* Nothing more can be known of it; what stands in its way goes. */
-		log_warn("%s: its cgroups and processes, if any, are not on record", e->text);
+		note(noter, "%s: its cgroups and processes, if any, are not on record", e->text);
 		return store_remove(&s, e);
 	}
 	/* A create that was cut short before it had made anything. */
@@ -55,5 +55,5 @@ int life_delete(const char *root, const char *id, bool force, struct arena *a, s
 			"cannot delete container \"%s\" that is not stopped: %s (use --force)", id,
 			cgroup_is_frozen(&dirs) ? "paused" : "running");
 	}
-	return life_destroy(&s, &r, pidfd, a, e);
+	return life_destroy(&s, &r, pidfd, noter, a, e);
 }

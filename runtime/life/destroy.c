@@ -51,13 +51,14 @@ static int destroy_unmount_root(const struct record *r, struct error *e)
 	return 0;
 }
 
-static void destroy_run_poststop(const struct record *r, struct arena *a)
+static void destroy_run_poststop(const struct record *r, const struct noter *noter,
+				 struct arena *a)
 {
 	if (!r->hooks.poststop.n)
 		return;
 	/* The specification: warn, and go on as if it had succeeded. */
 	hooks_run_all(&r->hooks.poststop, "poststop", record_state_text(r, STATUS_STOPPED, 0, a),
-		      &(struct hook_setting){.dir = r->bundle});
+		      &(struct hook_setting){.dir = r->bundle}, noter);
 }
 
 /* Without cgroups and a pid namespace of its own, whose end is theirs, others may outlive init. */
@@ -120,8 +121,8 @@ static int destroy_all(struct store *s, const struct record *r, int pidfd, struc
 	return result;
 }
 
-int life_destroy(struct store *s, const struct record *r, int pidfd, struct arena *a,
-		 struct error *e)
+int life_destroy(struct store *s, const struct record *r, int pidfd, const struct noter *noter,
+		 struct arena *a, struct error *e)
 {
 	bool ours;
 
@@ -132,7 +133,7 @@ int life_destroy(struct store *s, const struct record *r, int pidfd, struct aren
 	 * else's by now. */
 	if (life_is_of_this_boot(r, &ours, e) < 0 || (ours && destroy_all(s, r, pidfd, a, e) < 0))
 		return -1;
-	destroy_run_poststop(r, a);
+	destroy_run_poststop(r, noter, a);
 	if (store_remove(s, e) < 0)
 		return -1;
 	log_info("container %s deleted", r->id);

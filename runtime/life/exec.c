@@ -305,24 +305,44 @@ static int exec_check_status(const struct store *s, const struct record *r,
 	return 0;
 }
 
-static int exec_open_console(const struct exec_options *o, bool terminal, int own[2], int *ret_fd,
-			     struct error *e)
+/* What one exec has in its hands. */
+struct joining {
+	const struct exec_options *o;
+	struct arena *a;
+	struct store store;
+	struct record record;
+	struct oci_config config;
+	struct plan plan;
+	struct join join;
+	struct foreground foreground;
+	int console_fd; /* our end of the terminal's way to us, or -1 */
+};
+
+static int exec_open_console(struct joining *x, struct error *e)
 {
+	const struct exec_options *o = x->o;
+	const bool terminal = x->config.process.terminal;
+	struct init *in = &x->join.init;
+	int pair[2];
+
 	if (!terminal && o->console_socket)
 		return err_set(e, ERR_USAGE, "--console-socket: the process has no terminal");
 	if (!terminal)
 		return 0;
 	if (o->console_socket) {
-		*ret_fd = unix_connect(o->console_socket, e);
-		return *ret_fd < 0 ? err_wrap(e, "--console-socket") : 0;
+		in->console_fd = unix_connect(o->console_socket, e);
+		return in->console_fd < 0 ? err_wrap(e, "--console-socket") : 0;
 	}
 	if (o->detach)
 		return err_set(
 			e, ERR_USAGE,
 			"cannot allocate tty if sbxrun will detach without --console-socket");
-	if (msg_stream_pair(own, e) < 0)
+	if (msg_stream_pair(pair, e) < 0)
 		return -1;
-	*ret_fd = fd_steal(&own[1]);
+	x->console_fd = pair[0];
+	in->console_fd = pair[1];
+	in->terminal_is_relayed = true;
+	foreground_own_size(&x->plan.program.console_size);
 	return 0;
 }
 
@@ -344,108 +364,151 @@ static int exec_give_scheduler(const struct init *in, int sock, pid_t pid, struc
 	return stage_say(sock, STAGE_BORN, e);
 }
 
-static int exec_start(const struct exec_options *o, const struct record *r, struct join *j,
-		      int own_console, struct foreground *f, struct arena *a, int *ret_status,
-		      struct error *e)
+/* What is the new process's alone once it is there. */
+static void exec_close_inits(struct join *j)
 {
-	struct launch l = {.context = j, .enter = join_enter, .main = join_main,
-			   .unified_dfd = j->init.cgroup.unified_dfd};
+	fd_close(&j->init.stage_fd);
+	fd_close(&j->init.console_fd);
+	cgroup_handle_close(&j->init.cgroup);
+}
+
+static int exec_start(struct joining *x, int *ret_status, struct error *e)
+{
+	struct launch l = {.context = &x->join, .enter = join_enter, .main = join_main,
+			   .unified_dfd = x->join.init.cgroup.unified_dfd};
+	const struct record *r = &x->record;
+	struct init *in = &x->join.init;
 	autoclose int pidfd = -1;
 	int socks[2], result;
 	pid_t pid;
 
 	if (msg_pair(socks, e) < 0)
 		return -1;
-	j->init.stage_fd = socks[1];
-	j->init.parent_fd = socks[0];
+	in->stage_fd = socks[1];
+	in->parent_fd = socks[0];
 	pid = launch(&l, &pidfd, e);
 	timing_mark("process cloned");
-	fd_close(&socks[1]);
-	cgroup_handle_close(&j->init.cgroup);
-	fd_close(&j->init.console_fd);
-	result = pid < 0 ? -1 : exec_give_scheduler(&j->init, socks[0], pid, e);
+	exec_close_inits(&x->join);
+	result = pid < 0 ? -1 : exec_give_scheduler(in, socks[0], pid, e);
 	if (result == 0)
-		result = life_await_program(socks[0], pid, pidfd, r, NULL, a, e);
+		result = life_await_program(socks[0], pid, pidfd, r, NULL, x->a, e);
 	fd_close(&socks[0]);
-	if (result == 0 && own_console >= 0)
-		result = foreground_open_terminal(f, own_console, e);
+	if (result == 0 && x->console_fd >= 0)
+		result = foreground_open_terminal(&x->foreground, x->console_fd, e);
 	if (result == 0)
-		result = exec_hand_over(o, pid, pidfd, a, e);
+		result = exec_hand_over(x->o, pid, pidfd, x->a, e);
 	timing_mark("program runs");
 	if (result == 0)
 		log_info("process %d started in container %s", pid, r->id);
 	if (result < 0 && pid > 0)
 		child_end(pid);
-	if (result == 0 && !o->detach)
-		*ret_status = foreground_wait(f, pid, pidfd);
+	if (result == 0 && !x->o->detach)
+		*ret_status = foreground_wait(&x->foreground, pid, pidfd);
 	return result;
+}
+
+static int exec_probe_labels(const struct joining *x, struct lsm_host *ret, struct error *e)
+{
+	const struct exec_options *o = x->o;
+	const struct oci_process *p = &x->config.process;
+
+	if (p->apparmor_profile || p->selinux_label)
+		lsm_probe_host(ret);
+	if ((o->apparmor && !ret->apparmor) || (o->label && !ret->selinux))
+		return err_set(e, ERR_HOST, "%s: this host does not run %s",
+			       o->apparmor ? "--apparmor" : "--process-label",
+			       o->apparmor ? "AppArmor" : "SELinux");
+	return 0;
+}
+
+static int exec_plan(struct joining *x, const char *const **ret_subs, struct error *e)
+{
+	const struct exec_options *o = x->o;
+	const struct cgroup_dirs cgroups = life_cgroups(&x->record);
+	struct host_facts facts;
+
+	if (life_probe_host(cgroup_sub_has_controller(&o->cgroups), x->a, &facts, e) < 0 ||
+	    cgroup_plan_sub(&o->cgroups, &cgroups, &facts.cgroup, x->a, ret_subs, e) < 0)
+		return -1;
+	facts.can_mount_detached = true; /* nothing is mounted here */
+	if (exec_probe_labels(x, &facts.lsm, e) < 0 ||
+	    exec_find_namespaces(&x->join, &x->record, &facts.own_ns, e) < 0)
+		return -1;
+	return plan_make_exec(&x->config, o->id, &facts, x->a, &x->plan, e);
+}
+
+/* All that can fail before there is a process. */
+static int exec_prepare(struct joining *x, struct error *e)
+{
+	const struct exec_options *o = x->o;
+	const struct oci_cpu_affinity *affinity = &x->config.process.exec_cpu_affinity;
+	const struct record *r = &x->record;
+	struct plan *p = &x->plan;
+	struct join *j = &x->join;
+	struct cgroup_dirs cgroups;
+	const char *const *subs;
+
+	if (life_check_pid_file(o->pid_file, e) < 0 ||
+	    life_load(o->root, o->id, STORE_LOOK, x->a, &x->store, &x->record, e) < 0 ||
+	    exec_check_status(&x->store, r, o, &j->init_pidfd, e) < 0 ||
+	    exec_load(&x->store, o, x->a, &x->config, e) < 0 || exec_plan(x, &subs, e) < 0)
+		return -1;
+	cgroups = life_cgroups(r);
+	if (guard_check_init(r, p, e) < 0 || seccomp_check_host(&p->filter, e) < 0 ||
+	    life_settle_notes(p, o->strict, o->noter, x->a, e) < 0 ||
+	    exec_check_namespaces(j, r, p, e) < 0 || guard_check_filter(j, r, e) < 0 ||
+	    cgroup_open(&cgroups, subs, r->pid, o->ignore_paused, &j->init.cgroup, e) < 0 ||
+	    rdt_open(&r->rdt, &j->init.cgroup, e) < 0)
+		return -1;
+	j->affinity_initial = exec_cpus(affinity->initial, x->a);
+	j->affinity_final = exec_cpus(affinity->final, x->a);
+	timing_mark("planned");
+	life_log_plan(p, x->a);
+	if (!o->detach && foreground_prepare(&x->foreground, e) < 0)
+		return -1;
+	return exec_open_console(x, e);
+}
+
+static void exec_close(struct joining *x)
+{
+	exec_close_inits(&x->join);
+	fd_close(&x->console_fd);
+	foreground_close(&x->foreground);
+	fd_close(&x->join.init_pidfd);
+	fd_close(&x->join.root_dfd);
+	store_close(&x->store);
 }
 
 int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, struct error *e)
 {
-	auto_store struct store s = STORE_NONE;
-	struct foreground f = FOREGROUND_NONE;
-	struct host_facts facts;
-	struct oci_config *c = arena_new(a, struct oci_config);
-	struct plan *p = arena_new(a, struct plan);
-	struct join *j = arena_new(a, struct join);
-	int own[2] = {-1, -1}, result;
-	const char *const *subs;
-	struct cgroup_dirs cgroups;
-	struct record r;
+	struct joining *x = arena_new(a, struct joining);
+	int result;
 
 	*ret_status = 0;
-	*j = (struct join){.root_dfd = -1,
-			   .init_pidfd = -1,
-			   .init = {.plan = p,
-				    .arena = a,
-				    .store = &s,
-				    .cgroup = CGROUP_HANDLE_NONE,
-				    .stage_fd = -1,
-				    .parent_fd = -1,
-				    .listen_fd = -1,
-				    .console_fd = -1,
-				    .pid_ns = PID_NS_NONE,
-				    .born_later = true,
-				    .preserve_fds = o->preserve_fds}};
-	if (life_check_pid_file(o->pid_file, e) < 0 ||
-	    life_load(o->root, o->id, STORE_LOOK, a, &s, &r, e) < 0)
-		return -1;
-	cgroups = life_cgroups(&r);
-	if (exec_check_status(&s, &r, o, &j->init_pidfd, e) < 0 || exec_load(&s, o, a, c, e) < 0 ||
-	    life_probe_host(cgroup_sub_has_controller(&o->cgroups), a, &facts, e) < 0 ||
-	    cgroup_plan_sub(&o->cgroups, &cgroups, &facts.cgroup, a, &subs, e) < 0)
-		return -1;
-	facts.can_mount_detached = true; /* nothing is mounted here */
-	if (c->process.apparmor_profile || c->process.selinux_label)
-		lsm_probe_host(&facts.lsm);
-	if ((o->apparmor && !facts.lsm.apparmor) || (o->label && !facts.lsm.selinux))
-		return err_set(e, ERR_HOST, "%s: this host does not run %s",
-			       o->apparmor ? "--apparmor" : "--process-label",
-			       o->apparmor ? "AppArmor" : "SELinux");
-	if (exec_find_namespaces(j, &r, &facts.own_ns, e) < 0 ||
-	    plan_make_exec(c, o->id, &facts, a, p, e) < 0 ||
-	    guard_check_init(&r, p, e) < 0 ||
-	    seccomp_check_host(&p->filter, e) < 0 || life_settle_notes(p, o->strict, a, e) < 0 ||
-	    exec_check_namespaces(j, &r, p, e) < 0 || guard_check_filter(j, &r, e) < 0 ||
-	    cgroup_open(&cgroups, subs, r.pid, o->ignore_paused, &j->init.cgroup, e) < 0 ||
-	    rdt_open(&r.rdt, &j->init.cgroup, e) < 0)
-		return -1;
-	j->affinity_initial = exec_cpus(c->process.exec_cpu_affinity.initial, a);
-	j->affinity_final = exec_cpus(c->process.exec_cpu_affinity.final, a);
-	timing_mark("planned");
-	life_log_plan(p, a);
-	if (!o->detach && foreground_prepare(&f, e) < 0)
-		return -1;
-	if (exec_open_console(o, c->process.terminal, own, &j->init.console_fd, e) < 0)
-		return -1;
-	j->init.terminal_is_relayed = own[0] >= 0;
-	if (own[0] >= 0)
-		foreground_own_size(&p->program.console_size);
-	result = exec_start(o, &r, j, own[0], &f, a, ret_status, e);
-	fd_close(&own[0]);
-	foreground_close(&f);
-	fd_close(&j->init_pidfd);
-	fd_close(&j->root_dfd);
-	return result < 0 ? err_wrap(e, "exec failed") : 0;
+	*x = (struct joining){
+		.o = o,
+		.a = a,
+		.store = STORE_NONE,
+		.foreground = FOREGROUND_NONE,
+		.console_fd = -1,
+		.join = {.root_dfd = -1,
+			 .init_pidfd = -1,
+			 .init = {.plan = &x->plan,
+				  .arena = a,
+				  .store = &x->store,
+				  .cgroup = CGROUP_HANDLE_NONE,
+				  .stage_fd = -1,
+				  .parent_fd = -1,
+				  .listen_fd = -1,
+				  .console_fd = -1,
+				  .pid_ns = PID_NS_NONE,
+				  .forks_program = true,
+				  .preserve_fds = o->preserve_fds}},
+	};
+	x->foreground.noter = o->noter;
+	result = exec_prepare(x, e);
+	if (result == 0 && exec_start(x, ret_status, e) < 0)
+		result = err_wrap(e, "exec failed");
+	exec_close(x);
+	return result;
 }

@@ -131,7 +131,7 @@ static void watch_forward(const struct watch *w, const struct signalfd_siginfo *
 	w->f->told_to_end |= patience_means_end((int)info->ssi_signo);
 	/* ESRCH: it ended meanwhile, and its pidfd will say so. */
 	if (pidfd_send_signal(w->pidfd, (int)info->ssi_signo, NULL, 0) < 0 && errno != ESRCH)
-		log_warn("forward signal %u: %s", info->ssi_signo, err_text(errno));
+		note(w->f->noter, "forward signal %u: %s", info->ssi_signo, err_text(errno));
 }
 
 static int watch_signals(void *context, short events)
@@ -150,7 +150,7 @@ static int watch_notify(void *context, short events)
 	struct watch *w = context;
 
 	(void)events;
-	if (notify_forward(w->f->notify_fd, w->pid)) {
+	if (notify_forward(w->f->notify_fd, w->pid, w->f->noter)) {
 		w->notify->fd = -1;
 		fd_close(&w->f->notify_fd);
 	}

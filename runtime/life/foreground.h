@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "oci/config.h"
+#include "oci/notes.h"
 #include "sys/loop.h"
 
 struct foreground {
@@ -16,6 +17,7 @@ struct foreground {
 	int master_fd; /* of its terminal, or -1 */
 	int notify_fd; /* where it says that it is ready, or -1 */
 	bool told_to_end; /* a signal that means "end" was passed on */
+	const struct noter *noter;
 	bool own_terminal_is_raw;
 	struct termios own_terminal; /* as it was */
 };

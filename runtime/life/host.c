@@ -17,6 +17,7 @@
 #include "security/lsm.h"
 #include "security/seccomp_install.h"
 #include "sys/loop.h"
+#include "sys/proc.h"
 #include "sys/sys.h"
 
 enum { KERNEL_MAJOR = 5, KERNEL_MINOR = 14 };
@@ -104,25 +105,31 @@ const char *life_state_dir(const char *root, const char *id, struct arena *a)
 	return path_join(a, root, id);
 }
 
-int life_plan(const struct create_options *o, const struct host_facts *facts,
+/* Facts that only some configs need, and those that only containers do. */
+static int host_look_for(const struct oci_config *c, struct arena *a, struct joins *ret_joins,
+			 struct host_facts *f, struct error *e)
+{
+	if (c->process.apparmor_profile || c->process.selinux_label || c->linux_.mount_label)
+		lsm_probe_host(&f->lsm);
+	if (c->linux_.intel_rdt.set)
+		f->resctrl = rdt_find_root(a);
+	if (!host_has_own_mounts(c))
+		f->can_mount_detached = sys_can_mount_detached();
+	if (proc_boot_id(f->boot_id, e) < 0 || joins_open(c, ret_joins, e) < 0)
+		return -1;
+	f->own_ns = ret_joins->own;
+	f->host_ns = ret_joins->host;
+	f->joined_user_id = members_id_of_user(ret_joins->fds[OCI_NS_USER]);
+	return 0;
+}
+
+int life_plan(const struct create_options *o, struct host_facts *facts,
 	      const struct bundle *b, struct arena *a, struct joins *ret_joins,
 	      struct plan *ret_plan, struct error *e)
 {
-	const struct oci_config *c = b->config;
-	struct host_facts f = *facts;
-
-	/* Two lookups that only a config with labels needs. */
-	if (c->process.apparmor_profile || c->process.selinux_label || c->linux_.mount_label)
-		lsm_probe_host(&f.lsm);
-	if (c->linux_.intel_rdt.set)
-		f.resctrl = rdt_find_root(a);
-	if (!host_has_own_mounts(c))
-		f.can_mount_detached = sys_can_mount_detached();
-	if (joins_open(c, ret_joins, e) < 0)
+	if (host_look_for(b->config, a, ret_joins, facts, e) < 0)
 		return -1;
-	f.own_ns = ret_joins->own;
-	f.host_ns = ret_joins->host;
-	if (plan_make(c, o->id, b->dir, &f, a, ret_plan, e) < 0 ||
+	if (plan_make(b->config, o->id, b->dir, facts, a, ret_plan, e) < 0 ||
 	    sources_find_inside(ret_plan, a, e) < 0 ||
 	    seccomp_check_host(&ret_plan->filter, e) < 0) {
 		joins_close(ret_joins);

@@ -20,9 +20,10 @@ void life_settle_oom_score(struct oci_process *p);
 /* Each decision of the plan as a line of the log at level debug. */
 void life_log_plan(const struct plan *p, struct arena *a);
 
-/* What a plan has to say of things in the config that can't be had: warnings, or with strict an
+/* What a plan has to say of things in the config that can't be had: notes, or with strict an
  * error that names all of them. */
-int life_settle_notes(const struct plan *p, bool strict, struct arena *a, struct error *e);
+int life_settle_notes(const struct plan *p, bool strict, const struct noter *noter, struct arena *a,
+		      struct error *e);
 
 /* The record's cgroups, as cgroup/ takes them. */
 struct cgroup_dirs life_cgroups(const struct record *r);
@@ -46,10 +47,10 @@ int life_probe_for(const struct create_options *o, struct arena *a, struct host_
 /* Where a container's record is: an absolute path, though there may be nothing yet. */
 const char *life_state_dir(const char *root, const char *id, struct arena *a);
 
-/* Opens the namespaces that a bundle joins, and makes its plan. *ret_joins is the caller's to
- * close. */
+/* Opens the namespaces that a bundle joins, adds to the facts what its config asks for, and makes
+ * its plan. *ret_joins is the caller's to close. */
 struct bundle;
-int life_plan(const struct create_options *o, const struct host_facts *facts,
+int life_plan(const struct create_options *o, struct host_facts *facts,
 	      const struct bundle *b, struct arena *a, struct joins *ret_joins,
 	      struct plan *ret_plan, struct error *e);
 
@@ -90,5 +91,5 @@ int life_act_by_ids(life_act *act, void *arg, const struct store *s, struct aren
 /* Kills what is left of a container and removes everything that create made. Goes on
  * after a failure, reports the first. The store is gone afterwards unless something could
  * not be removed. */
-int life_destroy(struct store *s, const struct record *r, int pidfd, struct arena *a,
-		 struct error *e);
+int life_destroy(struct store *s, const struct record *r, int pidfd, const struct noter *noter,
+		 struct arena *a, struct error *e);

@@ -42,15 +42,16 @@ static int kill_members(const struct store *s, const struct record *r, int pidfd
 }
 
 /* The signal has been sent: that the thaw fails is a note, and `delete --force` will still do. */
-static void kill_thaw(const struct cgroup_dirs *dirs)
+static void kill_thaw(const struct cgroup_dirs *dirs, const struct noter *noter)
 {
 	struct error why;
 
 	if (cgroup_is_frozen(dirs) && cgroup_freeze(dirs, false, &why) < 0)
-		log_warn("%s", why.text);
+		note(noter, "%s", why.text);
 }
 
-int life_kill(const char *root, const char *id, int sig, bool all, struct arena *a, struct error *e)
+int life_kill(const char *root, const char *id, int sig, bool all, const struct noter *noter,
+	      struct arena *a, struct error *e)
 {
 	auto_store struct store s = STORE_NONE;
 	autoclose int pidfd = -1;
@@ -84,6 +85,6 @@ int life_kill(const char *root, const char *id, int sig, bool all, struct arena 
 	}
 	log_info("signal %d sent to process %d of container %s", sig, r.pid, id);
 	if (sig == SIGKILL)
-		kill_thaw(&dirs);
+		kill_thaw(&dirs, noter);
 	return 0;
 }

@@ -5,6 +5,10 @@
  * signal mask, handler, umask or directory that was not there before. What is in the structs lives
  * as long as the arena that was given.
  *
+ * What the caller should know though nothing has failed, or besides the failure, is a note: it goes
+ * to the noter that he gave (oci/notes.h; NULL: to nobody) in the moment when it is known. The log
+ * gets what is for those who look for errors, and nothing else: lines of the levels info and debug.
+ *
  * One thread, one call at a time; a child of the caller's that ends meanwhile is left alone. A
  * program that serves many should not make containers from its own heap, which init has a copy of
  * until it executes: a small process of its own for each is the way.
@@ -19,6 +23,7 @@
 #include "base/err.h"
 #include "cgroup/rdt.h"
 #include "cgroup/stats.h"
+#include "oci/notes.h"
 #include "plan/plan.h"
 #include "state/record.h"
 #include "state/store.h"
@@ -47,6 +52,7 @@ struct create_options {
 	const int *streams;	 /* three descriptors for the program; NULL: the caller's own */
 	bool take_listener; /* of seccomp notifications: it comes with the start instead of going to
 			       listenerPath */
+	const struct noter *noter; /* also for what is done with the container afterwards */
 };
 
 /* A container that this process made, and whose init is its child. */
@@ -60,6 +66,7 @@ struct created {
 	int listener_fd;       /* taken already, or -1 */
 	int notify_fd;	       /* where the program says that it is ready, or -1 */
 	int64_t started;       /* the moment (sys/loop.h); 0: it was not */
+	const struct noter *noter;
 };
 
 int life_create(const struct create_options *o, struct arena *a, struct created *ret,
@@ -95,7 +102,8 @@ void life_let_go(struct created *c);
 int life_describe(const struct create_options *o, enum plan_form form, struct arena *a,
 		  struct buf *b, struct error *e);
 
-int life_start(const char *root, const char *id, struct arena *a, struct error *e);
+int life_start(const char *root, const char *id, const struct noter *noter, struct arena *a,
+	       struct error *e);
 
 struct run_options {
 	struct create_options create;
@@ -124,6 +132,7 @@ struct exec_options {
 	bool detach;
 	bool strict;
 	unsigned int preserve_fds;
+	const struct noter *noter;
 };
 int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, struct error *e);
 
@@ -136,10 +145,11 @@ struct life_view {
 int life_state(const char *root, const char *id, struct arena *a, struct life_view *ret,
 	       struct error *e);
 
-int life_kill(const char *root, const char *id, int sig, bool all, struct arena *a,
-	      struct error *e);
+int life_kill(const char *root, const char *id, int sig, bool all, const struct noter *noter,
+	      struct arena *a, struct error *e);
 
-int life_delete(const char *root, const char *id, bool force, struct arena *a, struct error *e);
+int life_delete(const char *root, const char *id, bool force, const struct noter *noter,
+		struct arena *a, struct error *e);
 
 /* The ids below a root, sorted. */
 int life_ids(const char *root, struct arena *a, struct strings *ret, struct error *e);
@@ -148,7 +158,8 @@ int life_ids(const char *root, struct arena *a, struct strings *ret, struct erro
  * each() returns. One whose record can't be read is among them; one whose status can't be told
  * makes it -1, after all others. */
 typedef void life_each(void *context, const struct life_view *v, struct arena *a);
-int life_list(const char *root, life_each *each, void *context, struct arena *a, struct error *e);
+int life_list(const char *root, life_each *each, void *context, const struct noter *noter,
+	      struct arena *a, struct error *e);
 
 /* Freezes all processes of a container; resume is the way back. */
 int life_pause(const char *root, const char *id, struct arena *a, struct error *e);
@@ -160,7 +171,8 @@ int life_pids(const char *root, const char *id, struct arena *a, pid_t **ret_pid
 
 /* New limits; what is not given stays. All of them or, on failure, none. */
 int life_update(const char *root, const char *id, const struct oci_resources *resources,
-		const struct oci_intel_rdt *rdt, struct arena *a, struct error *e);
+		const struct oci_intel_rdt *rdt, const struct noter *noter, struct arena *a,
+		struct error *e);
 
 /* What has been counted of a running container. */
 struct life_stats {

@@ -84,15 +84,8 @@ static void notes_join(const struct notes *notes, struct buf *b)
 	}
 }
 
-static void notes_log(const struct notes *notes)
-{
-	size_t i;
-
-	for (i = 0; i < notes->n; i++)
-		log_warn("%s", notes->v[i]);
-}
-
-int life_settle_notes(const struct plan *p, bool strict, struct arena *a, struct error *e)
+int life_settle_notes(const struct plan *p, bool strict, const struct noter *noter, struct arena *a,
+		      struct error *e)
 {
 	const struct notes *lists[] = {&p->warnings, &p->cgroup.warnings};
 	struct buf text = buf_new(a, 1 << 16);
@@ -102,7 +95,7 @@ int life_settle_notes(const struct plan *p, bool strict, struct arena *a, struct
 		if (strict)
 			notes_join(lists[i], &text);
 		else
-			notes_log(lists[i]);
+			note_all(noter, lists[i]);
 	return text.len ? err_set(e, ERR_HOST, "--strict: %s", text.data) : 0;
 }
 

@@ -128,7 +128,7 @@ static bool notify_says_ready(char *text)
 	return false;
 }
 
-bool notify_forward(int fd, pid_t pid)
+bool notify_forward(int fd, pid_t pid, const struct noter *noter)
 {
 	/* More than the kernel keeps for a socket, but not all that a container may send: signals
 	 * wait. */
@@ -146,7 +146,7 @@ bool notify_forward(int fd, pid_t pid)
 		if (!notify_says_ready(text))
 			continue;
 		if (notify_tell_manager(pid, &why) < 0)
-			log_warn("NOTIFY_SOCKET: %s", why.text);
+			note(noter, "NOTIFY_SOCKET: %s", why.text);
 		return true;
 	}
 	return false;
@@ -155,6 +155,7 @@ bool notify_forward(int fd, pid_t pid)
 struct notify_watch {
 	int fd;
 	pid_t pid;
+	const struct noter *noter;
 };
 
 static int notify_serve(void *context, short events)
@@ -162,7 +163,7 @@ static int notify_serve(void *context, short events)
 	const struct notify_watch *w = context;
 
 	(void)events;
-	return notify_forward(w->fd, w->pid) ? 1 : 0;
+	return notify_forward(w->fd, w->pid, w->noter) ? 1 : 0;
 }
 
 static int notify_serve_end(void *context, short events)
@@ -172,9 +173,9 @@ static int notify_serve_end(void *context, short events)
 	return 1;
 }
 
-int notify_wait(int fd, pid_t pid, int pidfd, struct error *e)
+int notify_wait(int fd, pid_t pid, int pidfd, const struct noter *noter, struct error *e)
 {
-	struct notify_watch w = {.fd = fd, .pid = pid};
+	struct notify_watch w = {.fd = fd, .pid = pid, .noter = noter};
 	struct loop l = {0};
 
 	loop_add(&l, fd, POLLIN, notify_serve, &w);

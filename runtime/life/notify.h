@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "oci/config.h"
+#include "oci/notes.h"
 #include "state/store.h"
 
 /* Did the caller ask for it? */
@@ -27,7 +28,7 @@ int notify_make(const struct store *s, struct error *e);
 int notify_bind(const struct store *s, struct error *e);
 
 /* Reads what has come; true once the program is ready, which the caller's manager then knows. */
-bool notify_forward(int fd, pid_t pid);
+bool notify_forward(int fd, pid_t pid, const struct noter *noter);
 
 /* Until it is ready or has ended. -1 if a signal ends the wait. */
-int notify_wait(int fd, pid_t pid, int pidfd, struct error *e);
+int notify_wait(int fd, pid_t pid, int pidfd, const struct noter *noter, struct error *e);

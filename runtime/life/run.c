@@ -15,7 +15,7 @@ static int run_give_up(struct created *c, struct arena *a)
 	struct error ignored;
 
 	if (life_remove(c, a, &ignored) < 0)
-		log_warn("clean-up after the failure: %s", ignored.text);
+		note(c->noter, "clean-up after the failure: %s", ignored.text);
 	return -1;
 }
 
@@ -29,7 +29,7 @@ static int run_detached(const struct run_options *o, struct arena *a, struct err
 	if (life_launch(&c, NULL, a, e) < 0)
 		return run_give_up(&c, a);
 	if (c.notify_fd >= 0)
-		result = notify_wait(c.notify_fd, c.pid, c.pidfd, e);
+		result = notify_wait(c.notify_fd, c.pid, c.pidfd, c.noter, e);
 	life_let_go(&c);
 	return result;
 }
@@ -41,6 +41,7 @@ static int run_attend(struct created *c, bool keep, struct foreground *f, struct
 	int result = 0;
 
 	f->notify_fd = fd_steal(&c->notify_fd);
+	f->noter = c->noter;
 	*ret_status = foreground_wait(f, c->pid, c->pidfd);
 	fd_close(&c->pidfd);
 	timing_mark("program ended");

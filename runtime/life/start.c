@@ -52,7 +52,8 @@ int life_start_created(struct store *s, struct record *r, int pidfd, int *ret_no
 	return start_run_poststart(r, a, e);
 }
 
-static int start_it(const char *root, const char *id, struct arena *a, struct error *e)
+static int start_it(const char *root, const char *id, const struct noter *noter, struct arena *a,
+		    struct error *e)
 {
 	auto_store struct store s = STORE_NONE;
 	autoclose int pidfd = -1, notify_fd = -1;
@@ -81,20 +82,21 @@ static int start_it(const char *root, const char *id, struct arena *a, struct er
 			id);
 	if (life_start_created(&s, &r, pidfd, &notify_fd, NULL, a, e) == 0) {
 		store_unlock(&s);
-		return notify_fd < 0 ? 0 : notify_wait(notify_fd, r.pid, pidfd, e);
+		return notify_fd < 0 ? 0 : notify_wait(notify_fd, r.pid, pidfd, noter, e);
 	}
 	/* A failed hook is the end of the container; a program that can't run leaves it stopped. */
-	if (e->class == ERR_HOOK && life_destroy(&s, &r, pidfd, a, &ignored) < 0)
-		log_warn("clean-up after the failure: %s", ignored.text);
+	if (e->class == ERR_HOOK && life_destroy(&s, &r, pidfd, noter, a, &ignored) < 0)
+		note(noter, "clean-up after the failure: %s", ignored.text);
 	return -1;
 }
 
-int life_start(const char *root, const char *id, struct arena *a, struct error *e)
+int life_start(const char *root, const char *id, const struct noter *noter, struct arena *a,
+	       struct error *e)
 {
 	int result;
 
 	patience_catch_signals();
-	result = start_it(root, id, a, e);
+	result = start_it(root, id, noter, a, e);
 	patience_let_signals();
 	return result;
 }

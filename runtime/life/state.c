@@ -1,5 +1,4 @@
 #include "base/fd.h"
-#include "base/log.h"
 #include "life/internal.h"
 
 int life_state(const char *root, const char *id, struct arena *a, struct life_view *ret,
@@ -29,7 +28,7 @@ static struct life_view list_unreadable(const char *id, struct arena *a)
 }
 
 static int list_look_at(int root_dfd, const char *id, life_each *each, void *context,
-			struct error *e)
+			const struct noter *noter, struct error *e)
 {
 	auto_store struct store s = STORE_NONE;
 	struct life_view v = {0};
@@ -41,7 +40,7 @@ static int list_look_at(int root_dfd, const char *id, life_each *each, void *con
 	if (store_open_below(root_dfd, id, &s, &why) < 0)
 		return 0; /* deleted meanwhile */
 	if (store_read(&s, &a, &v.record, &found, &why) < 0) {
-		log_warn("%s", why.text);
+		note(noter, "%s", why.text);
 		v = list_unreadable(id, &a);
 		found = true;
 	} else if (found) {
@@ -60,7 +59,8 @@ int life_ids(const char *root, struct arena *a, struct strings *ret, struct erro
 }
 
 /* Records are large, and there may be thousands: each is let go when it has been looked at. */
-int life_list(const char *root, life_each *each, void *context, struct arena *a, struct error *e)
+int life_list(const char *root, life_each *each, void *context, const struct noter *noter,
+	      struct arena *a, struct error *e)
 {
 	autoclose int root_dfd = -1;
 	struct strings ids;
@@ -72,7 +72,7 @@ int life_list(const char *root, life_each *each, void *context, struct arena *a,
 	if (ids.n && (root_dfd = store_open_root(root, false, e)) < 0)
 		return -1;
 	for (i = 0; i < ids.n; i++)
-		if (list_look_at(root_dfd, ids.v[i], each, context, e) < 0)
+		if (list_look_at(root_dfd, ids.v[i], each, context, noter, e) < 0)
 			result = -1;
 	return result;
 }

@@ -82,23 +82,27 @@ static int update_plan(struct oci_resources *r, const struct cgroup_dirs *dirs,
 
 /* The class first: one write, which can be taken back when the cgroups refuse. */
 static int update_write(const struct record *r, const char *schemata,
-			const struct cgroup_plan *plan, char *warning, size_t size, struct arena *a,
+			const struct cgroup_plan *plan, const struct noter *noter, struct arena *a,
 			struct error *e)
 {
 	const char *old = NULL;
 	struct error ignored;
+	char warning[512];
+	int result;
 
 	if (schemata && rdt_set_schemata(&r->rdt, schemata, a, &old, e) < 0)
 		return -1;
-	if (cgroup_update(plan, warning, size, e) == 0)
-		return 0;
-	if (schemata && rdt_set_schemata(&r->rdt, old, a, NULL, &ignored) < 0)
-		log_warn("update: %s", ignored.text);
-	return -1;
+	result = cgroup_update(plan, warning, sizeof(warning), e);
+	if (*warning)
+		note(noter, "%s", warning);
+	if (result < 0 && schemata && rdt_set_schemata(&r->rdt, old, a, NULL, &ignored) < 0)
+		note(noter, "update: %s", ignored.text);
+	return result;
 }
 
 int life_update(const char *root, const char *id, const struct oci_resources *resources,
-		const struct oci_intel_rdt *rdt, struct arena *a, struct error *e)
+		const struct oci_intel_rdt *rdt, const struct noter *noter, struct arena *a,
+		struct error *e)
 {
 	auto_store struct store s = STORE_NONE;
 	const char *schemata = rdt_schemata(rdt->l3_cache_schema, rdt->mem_bw_schema, NULL, a);
@@ -107,8 +111,6 @@ int life_update(const char *root, const char *id, const struct oci_resources *re
 	struct cgroup_dirs dirs;
 	struct record record;
 	enum status status;
-	char warning[512];
-	size_t i;
 
 	/* Judged first, so that nonsense is refused whatever the container does. */
 	if (oci_resources_validate(&r, R, e) < 0 ||
@@ -131,12 +133,9 @@ int life_update(const char *root, const char *id, const struct oci_resources *re
 		return err_set(e, ERR_HOST, "update: container \"%s\" has no cgroups", id);
 	if (update_plan(&r, &dirs, &record.unit, a, &plan, e) < 0)
 		return -1;
-	for (i = 0; i < plan.warnings.n; i++)
-		log_warn("%s", plan.warnings.v[i]);
-	if (update_write(&record, schemata, &plan, warning, sizeof(warning), a, e) < 0)
+	note_all(noter, &plan.warnings);
+	if (update_write(&record, schemata, &plan, noter, a, e) < 0)
 		return -1;
-	if (*warning)
-		log_warn("%s", warning);
 	log_info("limits of container %s updated", id);
 	return 0;
 }

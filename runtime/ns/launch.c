@@ -65,7 +65,7 @@ __attribute__((noreturn)) static void launcher_main(const struct launch *l, int 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (l->enter(l->context, sock, &e) < 0)
 		goto fail;
-	if (l->in_place) {
+	if (l->launcher_runs_main) {
 		if (unshare((int)l->clone_flags) < 0) {
 			err_sys(&e, "make the namespaces");
 			goto fail;
@@ -117,7 +117,7 @@ static pid_t launch_attend(const struct launch *l, pid_t launcher, int sock, int
 		if (kind == SAY_BORN)
 			break;
 	}
-	if (l->in_place)
+	if (l->launcher_runs_main)
 		return launcher;
 	pid = proc_pid_of_child(pidfd);
 	if (pid > 0) {
@@ -145,7 +145,7 @@ pid_t launch(const struct launch *l, int *ret_pidfd, struct error *e)
 		return -1;
 	/* The launcher enters the cgroup and its child is born there: from inside a new user
 	 * namespace, whose ids are not those of the cgroup's owner, the kernel would refuse. */
-	launcher = sys_clone3(0, l->unified_dfd, l->in_place ? ret_pidfd : NULL);
+	launcher = sys_clone3(0, l->unified_dfd, l->launcher_runs_main ? ret_pidfd : NULL);
 	if (launcher == 0) {
 		fd_close(&socks[0]);
 		launcher_main(l, socks[1]);

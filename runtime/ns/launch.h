@@ -21,7 +21,7 @@ struct launch {
 	/* In the child that is started, or in the launcher itself. */
 	__attribute__((noreturn)) void (*main)(void *context);
 	uint64_t clone_flags; /* CLONE_NEW* of the child */
-	bool in_place; /* main() runs in the launcher, which unshares what it would have cloned */
+	bool launcher_runs_main; /* it unshares then what it would have cloned */
 	int unified_dfd;      /* the cgroup that both are born into, or -1 */
 };
 

@@ -24,7 +24,6 @@
 #include <string.h>
 
 #include "base/fd.h"
-#include "base/log.h"
 #include "base/str.h"
 #include "sys/netlink.h"
 
@@ -410,54 +409,56 @@ static int netdev_move(struct netdevs *n, const struct netdev_plan *p, struct ar
 
 /* ---- and back ---- */
 
-static void warn(const struct netdev *d, const char *what)
+static void warn(const struct netdevs *n, const struct netdev *d, const char *what)
 {
-	log_warn("%s: %s: %s", d->field, what, err_text(errno));
+	note(n->noter, "%s: %s: %s", d->field, what, err_text(errno));
 }
 
-static void addresses_restore(const struct netdev *d, int sock, uint32_t index)
+static void addresses_restore(const struct netdevs *n, const struct netdev *d, uint32_t index)
 {
 	const struct kept *k;
 
 	for (k = d->addresses; k; k = k->next)
-		if (address_add(sock, k->message, index, d->home_name, d->home_name) < 0 &&
+		if (address_add(n->home_sock, k->message, index, d->home_name, d->home_name) < 0 &&
 		    errno != EEXIST)
-			warn(d, "bring back an address");
+			warn(n, d, "bring back an address");
 }
 
 /* A route through a gateway needs the one to the gateway: those that fail are tried once more. */
-static void routes_restore(const struct netdev *d, int sock, uint32_t index)
+static void routes_restore(const struct netdevs *n, const struct netdev *d, uint32_t index)
 {
 	const struct kept *k;
 	int round;
 
 	for (round = 0; round < 2; round++)
 		for (k = d->routes; k; k = k->next)
-			if (route_add(sock, k->message, index) < 0 && errno != EEXIST && round)
-				warn(d, "bring back a route");
+			if (route_add(n->home_sock, k->message, index) < 0 && errno != EEXIST &&
+			    round)
+				warn(n, d, "bring back a route");
 }
 
 /* It is down since the move, and has no address yet. Any name will do there. */
 static void netdev_send_off(const struct netdevs *n, const struct netdev *d)
 {
-	log_warn("%s: not brought back: somebody has put another in its place", d->field);
+	note(n->noter, "%s: not brought back: somebody has put another in its place", d->field);
 	if (!d->left_as || link_move(n->home_sock, d->left_as, n->away_fd, "dev%d", 0) < 0)
-		log_warn("%s: %s here is that other one: delete it", d->field, d->home_name);
+		note(n->noter, "%s: %s here is that other one: delete it", d->field, d->home_name);
 }
 
 static void netdev_bring_back(struct netdevs *n, const struct netdev *d)
 {
 	departures_note(n);
 	if (!d->away_index || d->left || n->missed) {
-		log_warn("%s: not brought back: it has left the container's network namespace, "
-			 "or can't be told from others there",
-			 d->field);
+		note(n->noter,
+		     "%s: not brought back: it has left the container's network namespace, "
+		     "or can't be told from others there",
+		     d->field);
 		return;
 	}
 	/* With its old number, if nobody has it now. */
 	if (link_move(n->away_sock, d->away_index, n->home_fd, d->home_name, d->home_index) < 0 &&
 	    link_move(n->away_sock, d->away_index, n->home_fd, d->home_name, 0) < 0) {
-		warn(d, "bring it back");
+		warn(n, d, "bring it back");
 		return;
 	}
 	/* Only now is it certain: ours has left once, by our own move. */
@@ -467,11 +468,11 @@ static void netdev_bring_back(struct netdevs *n, const struct netdev *d)
 		return;
 	}
 	if (d->master && link_set_master(n->home_sock, d->left_as, d->master) < 0)
-		warn(d, "bring it back to its bridge");
+		warn(n, d, "bring it back to its bridge");
 	if (d->up && link_set_up(n->home_sock, d->left_as) < 0)
-		warn(d, "set it up again");
-	addresses_restore(d, n->home_sock, d->left_as);
-	routes_restore(d, n->home_sock, d->left_as);
+		warn(n, d, "set it up again");
+	addresses_restore(n, d, d->left_as);
+	routes_restore(n, d, d->left_as);
 }
 
 void netdevs_bring_back(struct netdevs *n)
@@ -527,13 +528,14 @@ static int netdevs_open(pid_t pid, struct netdevs *n, struct error *e)
 	return 0;
 }
 
-int netdevs_move(const struct plan *p, pid_t pid, struct arena *a, struct netdevs *ret,
-		 struct error *e)
+int netdevs_move(const struct plan *p, pid_t pid, const struct noter *noter, struct arena *a,
+		 struct netdevs *ret, struct error *e)
 {
 	struct netdevs n = NETDEVS_NONE;
 	size_t i;
 	int result;
 
+	n.noter = noter;
 	if (!p->n_netdevs) {
 		*ret = n;
 		return 0;

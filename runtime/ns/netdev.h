@@ -23,15 +23,16 @@ struct netdevs {
 	bool missed; /* something left the container's, and the kernel could not tell what */
 	size_t n;    /* moved so far */
 	struct netdev *v;
+	const struct noter *noter;
 };
-#define NETDEVS_NONE ((struct netdevs){-1, -1, -1, -1, -1, -1, false, 0, NULL})
+#define NETDEVS_NONE ((struct netdevs){-1, -1, -1, -1, -1, -1, false, 0, NULL, NULL})
 
 /* Moves those of the plan into the network namespace of a process. On failure all are back. */
-int netdevs_move(const struct plan *p, pid_t pid, struct arena *a, struct netdevs *ret,
-		 struct error *e);
+int netdevs_move(const struct plan *p, pid_t pid, const struct noter *noter, struct arena *a,
+		 struct netdevs *ret, struct error *e);
 
 /*
- * Brings them back with name, state, addresses and routes; what the kernel refuses is logged. One
+ * Brings them back with name, state, addresses and routes; what the kernel refuses is noted. One
  * that has left the container's namespace meanwhile is not looked for: what has its number there
  * now is somebody else's, and the host's traffic would go to him.
  */

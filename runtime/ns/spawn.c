@@ -221,6 +221,6 @@ pid_t spawn_init(const struct spawn *s, int *ret_pidfd, struct error *e)
 		return spawn_directly(&l, s->plan->owns_userns, ret_pidfd, e);
 	/* The launcher makes the user namespace, so that what it makes itself belongs to it. */
 	l.clone_flags &= ~(uint64_t)CLONE_NEWUSER;
-	l.in_place = plan_join(s->plan, OCI_NS_PID) != NULL;
+	l.launcher_runs_main = plan_join(s->plan, OCI_NS_PID) != NULL;
 	return launch(&l, ret_pidfd, e);
 }

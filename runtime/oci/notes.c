@@ -1,5 +1,9 @@
 #include "oci/notes.h"
 
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "base/buf.h"
 #include "base/str.h"
 #include "json/json.h"
@@ -8,6 +12,36 @@ void notes_add(struct notes *l, char *s, struct arena *a)
 {
 	l->v = arena_grow(a, l->v, &l->cap, l->n + 1, sizeof(*l->v));
 	l->v[l->n++] = s;
+}
+
+void note(const struct noter *noter, const char *fmt, ...)
+{
+	char text[1024];
+	int saved = errno;
+	va_list ap;
+
+	if (!noter)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	noter->take(noter->context, text);
+	errno = saved;
+}
+
+void note_all(const struct noter *noter, const struct notes *notes)
+{
+	size_t i;
+
+	for (i = 0; i < notes->n; i++)
+		note(noter, "%s", notes->v[i]);
+}
+
+void noted_take(void *noted, const char *text)
+{
+	struct noted *n = noted;
+
+	notes_add(&n->notes, arena_strdup(n->arena, text), n->arena);
 }
 
 void notes_take_name(struct noted_names *names, const char *name)

@@ -167,11 +167,11 @@ static int validate_memory_policy(const struct oci_memory_policy *p, struct erro
 
 	if (!p->set)
 		return 0;
-	if (!oci_word_known(oci_memory_modes, p->mode))
+	if (!oci_word_find(oci_memory_modes, p->mode))
 		return REFUSE(e, "linux.memoryPolicy.mode: unknown value %s",
 			      json_show(p->mode).text);
 	for (i = 0; i < p->flags.n; i++) {
-		if (!oci_word_known(oci_memory_flags, p->flags.v[i]))
+		if (!oci_word_find(oci_memory_flags, p->flags.v[i]))
 			return REFUSE(e, "linux.memoryPolicy.flags[%zu]: unknown value %s", i,
 				      json_show(p->flags.v[i]).text);
 		relative |= str_eq(p->flags.v[i], "MPOL_F_RELATIVE_NODES");
@@ -215,7 +215,7 @@ static int validate_personality(const struct oci_personality *p, struct error *e
 {
 	if (!p->set)
 		return 0;
-	if (!oci_word_known(oci_personality_domains, p->domain))
+	if (!oci_word_find(oci_personality_domains, p->domain))
 		return REFUSE(e, "linux.personality.domain: unknown value %s",
 			      json_show(p->domain).text);
 	if (p->flags.n > 0)
@@ -227,7 +227,7 @@ static int validate_rootfs_propagation(const struct oci_config *c, struct error 
 {
 	const char *word = c->linux_.rootfs_propagation;
 
-	if (word && !oci_word_known(oci_propagations, word))
+	if (word && !oci_word_find(oci_propagations, word))
 		return REFUSE(e, "linux.rootfsPropagation: unknown value %s", json_show(word).text);
 	return 0;
 }

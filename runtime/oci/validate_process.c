@@ -91,7 +91,7 @@ static int validate_scheduler(const struct oci_scheduler *s, const char *at, str
 
 	if (!s->set)
 		return 0;
-	if (!oci_word_known(oci_scheduler_policies, s->policy))
+	if (!oci_word_find(oci_scheduler_policies, s->policy))
 		return REFUSE(e, "%sscheduler.policy: unknown value %s", at,
 			      json_show(s->policy).text);
 	if (s->nice < -20 || s->nice > 19)
@@ -102,7 +102,7 @@ static int validate_scheduler(const struct oci_scheduler *s, const char *at, str
 	if (!realtime && s->priority != 0)
 		return REFUSE(e, "%sscheduler.priority: is for SCHED_FIFO and SCHED_RR", at);
 	for (i = 0; i < s->flags.n; i++)
-		if (!oci_word_known(oci_scheduler_flags, s->flags.v[i]))
+		if (!oci_word_find(oci_scheduler_flags, s->flags.v[i]))
 			return REFUSE(e, "%sscheduler.flags[%zu]: unknown value %s", at, i,
 				      json_show(s->flags.v[i]).text);
 	return validate_deadline(s, at, e);
@@ -112,7 +112,7 @@ static int validate_io_priority(const struct oci_io_priority *p, const char *at,
 {
 	if (!p->set)
 		return 0;
-	if (!oci_word_known(oci_io_classes, p->class))
+	if (!oci_word_find(oci_io_classes, p->class))
 		return REFUSE(e, "%sioPriority.class: unknown value %s", at,
 			      json_show(p->class).text);
 	if (p->priority < 0 || p->priority > 7)

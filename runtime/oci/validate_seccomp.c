@@ -44,14 +44,24 @@ static int validate_rule(const struct oci_seccomp *s, const struct oci_seccomp_r
 	return validate_errno(r->action, &r->errno_ret, errno_at, e);
 }
 
-static int validate_words(const struct strings *l, const char *const *words, const char *at,
-			  struct error *e)
+static int validate_archs(const struct strings *l, struct error *e)
 {
 	size_t i;
 
 	for (i = 0; i < l->n; i++)
-		if (!oci_word_known(words, l->v[i]))
-			return REFUSE(e, "linux.seccomp.%s[%zu]: unknown value %s", at, i,
+		if (!oci_word_known(oci_seccomp_archs, l->v[i]))
+			return REFUSE(e, "linux.seccomp.architectures[%zu]: unknown value %s", i,
+				      json_show(l->v[i]).text);
+	return 0;
+}
+
+static int validate_flags(const struct strings *l, struct error *e)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (!oci_word_find(oci_seccomp_flags, l->v[i]))
+			return REFUSE(e, "linux.seccomp.flags[%zu]: unknown value %s", i,
 				      json_show(l->v[i]).text);
 	return 0;
 }
@@ -75,8 +85,8 @@ int oci_validate_seccomp(const struct oci_seccomp *s, struct error *e)
 
 	if (!s->set)
 		return 0;
-	if (validate_words(&s->architectures, oci_seccomp_archs, "architectures", e) < 0 ||
-	    validate_words(&s->flags, oci_seccomp_flags, "flags", e) < 0 ||
+	if (validate_archs(&s->architectures, e) < 0 ||
+	    validate_flags(&s->flags, e) < 0 ||
 	    validate_listener(s, e) < 0 ||
 	    validate_errno(s->default_action, &s->default_errno_ret,
 			   "linux.seccomp.defaultErrnoRet", e) < 0)

@@ -1,9 +1,23 @@
-/* The lists themselves. A word that is added here is read, judged and listed in
- * features at once. */
+/* The lists themselves. A word that is added here is read, judged, listed in features and, where
+ * it stands for a number of the kernel's, carried out at once. */
 #include "oci/words.h"
+
+#include <linux/ioprio.h>
+#include <linux/mempolicy.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <sys/mount.h>
+#include <sys/personality.h>
 
 #include "base/str.h"
 #include "oci/enums.h"
+
+/* Headers that are older than the kernel. */
+enum {
+	WEIGHTED_INTERLEAVE = 6,
+	SCHEDULE_ISO = 4, /* reserved, and in no kernel: it says so itself */
+	WAIT_KILLABLE_RECV = 1 << 5,
+};
 
 /* clang-format off */
 const struct json_word oci_ns_words[] = {
@@ -51,41 +65,78 @@ const char *const oci_seccomp_archs[] = {
 	"SCMP_ARCH_M68K", "SCMP_ARCH_SH", "SCMP_ARCH_SHEB", NULL,
 };
 
-const char *const oci_seccomp_flags[] = {
-	"SECCOMP_FILTER_FLAG_TSYNC", "SECCOMP_FILTER_FLAG_LOG", "SECCOMP_FILTER_FLAG_SPEC_ALLOW",
-	"SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV", NULL,
+const struct json_word oci_seccomp_flags[] = {
+	{"SECCOMP_FILTER_FLAG_TSYNC", SECCOMP_FILTER_FLAG_TSYNC},
+	{"SECCOMP_FILTER_FLAG_LOG", SECCOMP_FILTER_FLAG_LOG},
+	{"SECCOMP_FILTER_FLAG_SPEC_ALLOW", SECCOMP_FILTER_FLAG_SPEC_ALLOW},
+	{"SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV", WAIT_KILLABLE_RECV},
+	{NULL, 0},
 };
 
-const char *const oci_scheduler_policies[] = {
-	"SCHED_OTHER", "SCHED_FIFO", "SCHED_RR", "SCHED_BATCH", "SCHED_ISO", "SCHED_IDLE",
-	"SCHED_DEADLINE", NULL,
+const struct json_word oci_scheduler_policies[] = {
+	{"SCHED_OTHER", SCHED_NORMAL},
+	{"SCHED_FIFO", SCHED_FIFO},
+	{"SCHED_RR", SCHED_RR},
+	{"SCHED_BATCH", SCHED_BATCH},
+	{"SCHED_ISO", SCHEDULE_ISO},
+	{"SCHED_IDLE", SCHED_IDLE},
+	{"SCHED_DEADLINE", SCHED_DEADLINE},
+	{NULL, 0},
 };
 
-const char *const oci_scheduler_flags[] = {
-	"SCHED_FLAG_RESET_ON_FORK", "SCHED_FLAG_RECLAIM", "SCHED_FLAG_DL_OVERRUN",
-	"SCHED_FLAG_KEEP_POLICY", "SCHED_FLAG_KEEP_PARAMS", "SCHED_FLAG_UTIL_CLAMP_MIN",
-	"SCHED_FLAG_UTIL_CLAMP_MAX", NULL,
+const struct json_word oci_scheduler_flags[] = {
+	{"SCHED_FLAG_RESET_ON_FORK", SCHED_FLAG_RESET_ON_FORK},
+	{"SCHED_FLAG_RECLAIM", SCHED_FLAG_RECLAIM},
+	{"SCHED_FLAG_DL_OVERRUN", SCHED_FLAG_DL_OVERRUN},
+	{"SCHED_FLAG_KEEP_POLICY", SCHED_FLAG_KEEP_POLICY},
+	{"SCHED_FLAG_KEEP_PARAMS", SCHED_FLAG_KEEP_PARAMS},
+	{"SCHED_FLAG_UTIL_CLAMP_MIN", SCHED_FLAG_UTIL_CLAMP_MIN},
+	{"SCHED_FLAG_UTIL_CLAMP_MAX", SCHED_FLAG_UTIL_CLAMP_MAX},
+	{NULL, 0},
 };
 
-const char *const oci_io_classes[] = {
-	"IOPRIO_CLASS_RT", "IOPRIO_CLASS_BE", "IOPRIO_CLASS_IDLE", NULL,
+const struct json_word oci_io_classes[] = {
+	{"IOPRIO_CLASS_RT", IOPRIO_CLASS_RT},
+	{"IOPRIO_CLASS_BE", IOPRIO_CLASS_BE},
+	{"IOPRIO_CLASS_IDLE", IOPRIO_CLASS_IDLE},
+	{NULL, 0},
 };
 
-/* The specification names four; engines also write the recursive ones. */
-const char *const oci_propagations[] = {
-	"shared", "slave", "private", "unbindable", "rshared", "rslave", "rprivate",
-	"runbindable", NULL,
+/* The specification names four; engines also write the recursive ones, which begin with an r. */
+const struct json_word oci_propagations[] = {
+	{"shared", MS_SHARED},
+	{"slave", MS_SLAVE},
+	{"private", MS_PRIVATE},
+	{"unbindable", MS_UNBINDABLE},
+	{"rshared", MS_SHARED},
+	{"rslave", MS_SLAVE},
+	{"rprivate", MS_PRIVATE},
+	{"runbindable", MS_UNBINDABLE},
+	{NULL, 0},
 };
 
-const char *const oci_personality_domains[] = {"LINUX", "LINUX32", NULL};
-
-const char *const oci_memory_modes[] = {
-	"MPOL_DEFAULT", "MPOL_BIND", "MPOL_INTERLEAVE", "MPOL_WEIGHTED_INTERLEAVE",
-	"MPOL_PREFERRED", "MPOL_PREFERRED_MANY", "MPOL_LOCAL", NULL,
+const struct json_word oci_personality_domains[] = {
+	{"LINUX", PER_LINUX},
+	{"LINUX32", PER_LINUX32},
+	{NULL, 0},
 };
 
-const char *const oci_memory_flags[] = {
-	"MPOL_F_NUMA_BALANCING", "MPOL_F_RELATIVE_NODES", "MPOL_F_STATIC_NODES", NULL,
+const struct json_word oci_memory_modes[] = {
+	{"MPOL_DEFAULT", MPOL_DEFAULT},
+	{"MPOL_BIND", MPOL_BIND},
+	{"MPOL_INTERLEAVE", MPOL_INTERLEAVE},
+	{"MPOL_WEIGHTED_INTERLEAVE", WEIGHTED_INTERLEAVE},
+	{"MPOL_PREFERRED", MPOL_PREFERRED},
+	{"MPOL_PREFERRED_MANY", MPOL_PREFERRED_MANY},
+	{"MPOL_LOCAL", MPOL_LOCAL},
+	{NULL, 0},
+};
+
+const struct json_word oci_memory_flags[] = {
+	{"MPOL_F_NUMA_BALANCING", MPOL_F_NUMA_BALANCING},
+	{"MPOL_F_RELATIVE_NODES", MPOL_F_RELATIVE_NODES},
+	{"MPOL_F_STATIC_NODES", MPOL_F_STATIC_NODES},
+	{NULL, 0},
 };
 
 const char *const oci_clocks[] = {"monotonic", "boottime", NULL};
@@ -95,6 +146,14 @@ const char *const oci_hook_kinds[] = {
 	NULL,
 };
 /* clang-format on */
+
+const struct json_word *oci_word_find(const struct json_word *words, const char *word)
+{
+	for (; words->word; words++)
+		if (str_eq(words->word, word))
+			return words;
+	return NULL;
+}
 
 bool oci_word_known(const char *const *words, const char *word)
 {

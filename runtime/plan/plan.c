@@ -8,30 +8,19 @@
 #include "base/str.h"
 #include "json/json.h"
 #include "oci/names.h"
+#include "oci/words.h"
 #include "plan/namespaces.h"
 #include "sys/sys.h"
 
 static void plan_propagation(const struct oci_config *c, struct plan *p)
 {
-	static const struct {
-		const char *word;
-		uint64_t flag;
-	} words[] = {
-		{"private", MS_PRIVATE},
-		{"shared", MS_SHARED},
-		{"slave", MS_SLAVE},
-		{"unbindable", MS_UNBINDABLE},
-	};
 	const char *word = c->linux_.rootfs_propagation;
-	size_t i;
+	const struct json_word *found = word ? oci_word_find(oci_propagations, word) : NULL;
 
-	if (!word || !*word)
+	if (!found)
 		return;
 	p->root_propagation_all = word[0] == 'r';
-	word += p->root_propagation_all;
-	for (i = 0; i < ARRAY_SIZE(words); i++)
-		if (str_eq(word, words[i].word))
-			p->root_propagation = words[i].flag;
+	p->root_propagation = (uint64_t)found->value;
 	/* Only then may a volume marked shared really be shared with the host. */
 	p->keep_host_propagation = p->root_propagation == MS_SHARED;
 }

@@ -35,6 +35,9 @@ struct host_facts {
 		own_ns; /* kinds that the config joins by a path to our own: 1 << enum oci_ns */
 	unsigned int host_ns; /* the same, also by one to the first process's */
 	const char *resctrl; /* where it is mounted, asked for only when the config has intelRdt */
+	/* For the record, where plans have no use for them. */
+	char boot_id[37];
+	uint64_t joined_user_id; /* of the user namespace that is joined; 0: none, or not known */
 };
 
 struct ns_join {

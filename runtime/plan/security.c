@@ -2,43 +2,34 @@
 
 #include <errno.h>
 #include <linux/ioprio.h>
-#include <linux/mempolicy.h>
-#include <sched.h>
+#include <linux/sched.h>
 #include <string.h>
-#include <sys/personality.h>
 
 #include "base/str.h"
 #include "json/json.h"
 #include "oci/names.h"
+#include "oci/words.h"
 
 /* Words of config.json and their numbers. The kernel's headers of today lack some of them. */
-struct word {
-	const char *word;
-	uint64_t value;
-};
-
-static int word_value(const struct word *words, size_t n, const char *field, const char *word,
+static int word_value(const struct json_word *words, const char *field, const char *word,
 		      uint64_t *ret, struct error *e)
 {
-	size_t i;
+	const struct json_word *found = oci_word_find(words, word);
 
-	for (i = 0; i < n; i++) {
-		if (str_eq(words[i].word, word)) {
-			*ret = words[i].value;
-			return 0;
-		}
-	}
-	return err_set(e, ERR_CONFIG, "%s: unknown value \"%s\"", field, word);
+	if (!found)
+		return err_set(e, ERR_CONFIG, "%s: unknown value \"%s\"", field, word);
+	*ret = (uint64_t)found->value;
+	return 0;
 }
 
-static int word_flags(const struct word *words, size_t n, const char *field,
-		      const struct strings *list, uint64_t *ret, struct error *e)
+static int word_flags(const struct json_word *words, const char *field, const struct strings *list,
+		      uint64_t *ret, struct error *e)
 {
 	uint64_t flags = 0, one = 0;
 	size_t i;
 
 	for (i = 0; i < list->n; i++) {
-		if (word_value(words, n, field, list->v[i], &one, e) < 0)
+		if (word_value(words, field, list->v[i], &one, e) < 0)
 			return -1;
 		flags |= one;
 	}
@@ -186,37 +177,6 @@ int plan_rlimits(const struct oci_process *p, struct arena *a, struct rlimit_pla
 
 /* Scheduling */
 
-enum { POLICY_DEADLINE = 6, FLAG_RESET_ON_FORK = 1 };
-
-/* clang-format off */
-static const struct word sched_policies[] = {
-	{"SCHED_OTHER", 0}, {"SCHED_FIFO", 1}, {"SCHED_RR", 2}, {"SCHED_BATCH", 3},
-	{"SCHED_ISO", 4}, {"SCHED_IDLE", 5}, {"SCHED_DEADLINE", POLICY_DEADLINE},
-};
-
-static const struct word sched_flags[] = {
-	{"SCHED_FLAG_RESET_ON_FORK", FLAG_RESET_ON_FORK}, {"SCHED_FLAG_RECLAIM", 0x02},
-	{"SCHED_FLAG_DL_OVERRUN", 0x04}, {"SCHED_FLAG_KEEP_POLICY", 0x08},
-	{"SCHED_FLAG_KEEP_PARAMS", 0x10}, {"SCHED_FLAG_UTIL_CLAMP_MIN", 0x20},
-	{"SCHED_FLAG_UTIL_CLAMP_MAX", 0x40},
-};
-
-static const struct word io_classes[] = {
-	{"IOPRIO_CLASS_RT", IOPRIO_CLASS_RT}, {"IOPRIO_CLASS_BE", IOPRIO_CLASS_BE},
-	{"IOPRIO_CLASS_IDLE", IOPRIO_CLASS_IDLE},
-};
-
-static const struct word memory_modes[] = {
-	{"MPOL_DEFAULT", 0}, {"MPOL_PREFERRED", 1}, {"MPOL_BIND", 2}, {"MPOL_INTERLEAVE", 3},
-	{"MPOL_LOCAL", 4}, {"MPOL_PREFERRED_MANY", 5}, {"MPOL_WEIGHTED_INTERLEAVE", 6},
-};
-
-static const struct word memory_flags[] = {
-	{"MPOL_F_STATIC_NODES", 1 << 15}, {"MPOL_F_RELATIVE_NODES", 1 << 14},
-	{"MPOL_F_NUMA_BALANCING", 1 << 13},
-};
-/* clang-format on */
-
 int plan_scheduler(const struct oci_scheduler *s, struct scheduler_plan *ret_plan, struct error *e)
 {
 	uint64_t policy = 0, flags = 0;
@@ -227,10 +187,9 @@ int plan_scheduler(const struct oci_scheduler *s, struct scheduler_plan *ret_pla
 	}
 	if (!s->policy)
 		return err_set(e, ERR_CONFIG, "process.scheduler.policy: missing");
-	if (word_value(sched_policies, ARRAY_SIZE(sched_policies), "process.scheduler.policy",
-		       s->policy, &policy, e) < 0 ||
-	    word_flags(sched_flags, ARRAY_SIZE(sched_flags), "process.scheduler.flags", &s->flags,
-		       &flags, e) < 0)
+	if (word_value(oci_scheduler_policies, "process.scheduler.policy", s->policy, &policy, e) <
+		    0 ||
+	    word_flags(oci_scheduler_flags, "process.scheduler.flags", &s->flags, &flags, e) < 0)
 		return -1;
 	if (s->nice < -20 || s->nice > 19)
 		return err_set(e, ERR_CONFIG,
@@ -241,7 +200,7 @@ int plan_scheduler(const struct oci_scheduler *s, struct scheduler_plan *ret_pla
 			       s->priority);
 	*ret_plan = (struct scheduler_plan){
 		.set = true,
-		.ends_with_fork = policy == POLICY_DEADLINE || (flags & FLAG_RESET_ON_FORK),
+		.ends_with_fork = policy == SCHED_DEADLINE || (flags & SCHED_FLAG_RESET_ON_FORK),
 		.policy = (uint32_t)policy,
 		.flags = flags,
 		.nice = s->nice,
@@ -264,8 +223,7 @@ int plan_io_priority(const struct oci_io_priority *p, struct io_priority_plan *r
 	}
 	if (!p->class)
 		return err_set(e, ERR_CONFIG, "process.ioPriority.class: missing");
-	if (word_value(io_classes, ARRAY_SIZE(io_classes), "process.ioPriority.class", p->class,
-		       &class, e) < 0)
+	if (word_value(oci_io_classes, "process.ioPriority.class", p->class, &class, e) < 0)
 		return -1;
 	if (p->priority < 0 || p->priority > 7)
 		return err_set(e, ERR_CONFIG,
@@ -278,7 +236,6 @@ int plan_io_priority(const struct oci_io_priority *p, struct io_priority_plan *r
 int plan_personality(const struct oci_personality *p, struct personality_plan *ret_plan,
 		     struct error *e)
 {
-	static const struct word domains[] = {{"LINUX", PER_LINUX}, {"LINUX32", PER_LINUX32}};
 	uint64_t persona = 0;
 
 	if (p->set && !p->domain)
@@ -286,8 +243,8 @@ int plan_personality(const struct oci_personality *p, struct personality_plan *r
 	if (p->set && p->flags.n)
 		return err_set(e, ERR_CONFIG, "linux.personality.flags: unknown value \"%s\"",
 			       p->flags.v[0]);
-	if (p->set && word_value(domains, ARRAY_SIZE(domains), "linux.personality.domain",
-				 p->domain, &persona, e) < 0)
+	if (p->set && word_value(oci_personality_domains, "linux.personality.domain", p->domain,
+				 &persona, e) < 0)
 		return -1;
 	*ret_plan = (struct personality_plan){p->set, (unsigned long)persona};
 	return 0;
@@ -351,10 +308,8 @@ int plan_memory_policy(const struct oci_memory_policy *p, struct memory_policy_p
 	}
 	if (!p->mode)
 		return err_set(e, ERR_CONFIG, "linux.memoryPolicy.mode: missing");
-	if (word_value(memory_modes, ARRAY_SIZE(memory_modes), "linux.memoryPolicy.mode", p->mode,
-		       &mode, e) < 0 ||
-	    word_flags(memory_flags, ARRAY_SIZE(memory_flags), "linux.memoryPolicy.flags",
-		       &p->flags, &flags, e) < 0)
+	if (word_value(oci_memory_modes, "linux.memoryPolicy.mode", p->mode, &mode, e) < 0 ||
+	    word_flags(oci_memory_flags, "linux.memoryPolicy.flags", &p->flags, &flags, e) < 0)
 		return -1;
 	m.mode = (int)(mode | flags);
 	if (p->nodes && nodes_parse(p->nodes, &m, e) < 0)

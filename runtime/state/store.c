@@ -259,7 +259,11 @@ bool store_is_busy(const struct store *s)
 	return false;
 }
 
-/* Under a name that is not looked for, then renamed: a reader sees the old or the new, whole. */
+/*
+ * Under a name that is not looked for, then renamed: a reader sees the old or the new, whole. Not
+ * synced, which costs milliseconds where the state lies on a disk: nothing that a record describes
+ * outlives the machine. One that a disk lost with it is damaged, and `delete --force` removes it.
+ */
 int store_put(const struct store *s, const char *name, const char *text, size_t len,
 	      struct error *e)
 {

@@ -2,19 +2,16 @@
  * The library's edge, with real containers: whatever a call does, the process that made it is as it was before. Needs
  * root and busybox, else it is skipped: one line for all.
  */
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "life/life.h"
+#include "same.h"
 #include "sys/loop.h"
 #include "unit.h"
 
@@ -29,71 +26,12 @@ enum { TIMES = 100 };
 static char place[] = "/tmp/sbxt-life.XXXXXX";
 static char config[8192];
 
-/* What must be the same before and after. */
-struct process {
-	char fds[2048];
-	sigset_t mask;
-	void (*handlers[65])(int);
-	mode_t mask_of_files;
-	char cwd[1024];
-	int reaps;
-	int has_children;
-};
-
-static void list_fds(char *text, size_t size)
+static void check_same(const struct same *before)
 {
-	DIR *dir = opendir("/proc/self/fd");
-	struct dirent *entry;
-	char path[300], to[256];
-	size_t len = 0;
+	const char *what = same_differs(before);
 
-	while (dir && (entry = readdir(dir))) {
-		ssize_t n;
-
-		snprintf(path, sizeof(path), "/proc/self/fd/%s", entry->d_name);
-		n = readlink(path, to, sizeof(to) - 1);
-		if (entry->d_name[0] == '.' || atoi(entry->d_name) == dirfd(dir) || n < 0)
-			continue;
-		to[n] = '\0';
-		len += (size_t)snprintf(text + len, size - len, "%s=%s ", entry->d_name, to);
-	}
-	if (dir)
-		closedir(dir);
-}
-
-static void look(struct process *p)
-{
-	struct sigaction act;
-	int sig;
-
-	memset(p, 0, sizeof(*p));
-	list_fds(p->fds, sizeof(p->fds));
-	sigprocmask(SIG_BLOCK, NULL, &p->mask);
-	for (sig = 1; sig < 65; sig++)
-		if (sigaction(sig, NULL, &act) == 0)
-			p->handlers[sig] = act.sa_handler;
-	p->mask_of_files = umask(022);
-	umask(p->mask_of_files);
-	CHECK(getcwd(p->cwd, sizeof(p->cwd)));
-	prctl(PR_GET_CHILD_SUBREAPER, &p->reaps);
-	p->has_children = !(waitpid(-1, NULL, WNOHANG | __WALL) < 0 && errno == ECHILD);
-}
-
-static void check_same(const struct process *before)
-{
-	struct process now;
-	int sig;
-
-	look(&now);
-	CHECK(strcmp(now.fds, before->fds) == 0);
-	for (sig = 1; sig < 65; sig++) {
-		CHECK_INT(sigismember(&now.mask, sig), sigismember(&before->mask, sig));
-		CHECK(now.handlers[sig] == before->handlers[sig]);
-	}
-	CHECK_INT(now.mask_of_files, before->mask_of_files);
-	CHECK(strcmp(now.cwd, before->cwd) == 0);
-	CHECK_INT(now.reaps, before->reaps);
-	CHECK_INT(now.has_children, before->has_children);
+	if (what)
+		FAIL("not as before: %s", what);
 }
 
 static long resident_kb(void)
@@ -169,7 +107,7 @@ static void live(struct life_end *ret, char *text, size_t size)
 
 TEST(a_hundred_lives_leave_the_process_as_it_was)
 {
-	struct process before;
+	struct same before;
 	struct life_end end;
 	char text[64];
 	long memory = 0;
@@ -180,7 +118,7 @@ TEST(a_hundred_lives_leave_the_process_as_it_was)
 	make_config("echo hello; exit 7");
 	for (i = 0; i < TIMES; i++) {
 		if (i == 3) { /* once the allocator has what it wants */
-			look(&before);
+			same_look(&before);
 			memory = resident_kb();
 		}
 		live(&end, text, sizeof(text));
@@ -198,7 +136,7 @@ TEST(a_hundred_lives_leave_the_process_as_it_was)
 TEST(a_program_that_is_not_done_is_not_waited_for_longer)
 {
 	struct create_options o;
-	struct process before;
+	struct same before;
 	struct life_end end;
 	struct arena a = {0};
 	struct created c;
@@ -207,7 +145,7 @@ TEST(a_program_that_is_not_done_is_not_waited_for_longer)
 	if (!can_run())
 		return;
 	make_config("sleep 1000");
-	look(&before);
+	same_look(&before);
 	o = options(NULL);
 	CHECK(life_create(&o, &a, &c, &e) == 0 && life_launch(&c, NULL, &a, &e) == 0);
 	CHECK_INT(life_wait(&c, loop_now() + 20 * LOOP_MS, &a, &end, &e), 0);
@@ -234,12 +172,12 @@ TEST(calls_that_fail_leave_the_process_as_it_was)
 		{"\"uid\": 0", "\"uid\": 4294967295"},
 		{"\"noNewPrivileges\": true", "\"terminal\": true"},
 	};
-	struct process before;
+	struct same before;
 	size_t i;
 
 	if (!can_run())
 		return;
-	look(&before);
+	same_look(&before);
 	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		struct create_options o;
 		struct arena a = {0};
@@ -261,10 +199,157 @@ TEST(calls_that_fail_leave_the_process_as_it_was)
 	}
 }
 
+/* A container that runs, for those who enter it. */
+static void begin(struct created *c, struct arena *a)
+{
+	struct create_options o;
+	struct error e = {0};
+
+	make_config("sleep 1000");
+	o = options(NULL);
+	if (life_create(&o, a, c, &e) < 0 || life_launch(c, NULL, a, &e) < 0)
+		FAIL("%s", e.text);
+}
+
+static void end(struct created *c, struct arena *a)
+{
+	struct error e = {0};
+
+	if (life_remove(c, a, &e) < 0)
+		FAIL("remove: %s", e.text);
+	arena_free(a);
+}
+
+static char *exits_with_5[] = {(char[]){"/bin/sh"}, (char[]){"-c"}, (char[]){"exit 5"}, NULL};
+
+static struct exec_options exec_options(void)
+{
+	const struct create_options o = options(NULL);
+
+	return (struct exec_options){.root = o.root, .id = o.id, .args = {.n = 3, .v = exits_with_5}};
+}
+
+TEST(further_programs_leave_the_process_as_it_was)
+{
+	struct exec_options o = exec_options();
+	struct same before;
+	struct arena a = {0};
+	struct created c;
+	int i;
+
+	if (!can_run())
+		return;
+	begin(&c, &a);
+	same_look(&before);
+	for (i = 0; i < 10; i++) {
+		struct arena own = {0};
+		struct error e = {0};
+		int status;
+
+		if (life_exec(&o, &own, &status, &e) < 0)
+			FAIL("exec: %s", e.text);
+		CHECK_INT(status, 5);
+		arena_free(&own);
+		check_same(&before);
+	}
+	end(&c, &a);
+}
+
+/* One step further each. */
+TEST(further_programs_that_fail_leave_the_process_as_it_was)
+{
+	char *missing[] = {(char[]){"/no/program"}, NULL};
+	char *unknown[] = {(char[]){"CAP_NONSENSE"}, NULL};
+	char *below[] = {(char[]){"../../elsewhere"}, NULL};
+	const struct exec_options good = exec_options();
+	struct exec_options faults[] = {good, good, good, good, good, good, good, good, good, good, good, good};
+	struct same before;
+	struct arena a = {0};
+	struct created c;
+	size_t i;
+
+	if (!can_run())
+		return;
+	faults[0].id = "nobody";
+	faults[1].pid_file = "/dev/null";
+	faults[2].process_file = "/nowhere";
+	faults[3].caps = (struct strings){.n = 1, .v = unknown};
+	faults[4].user = "root";
+	faults[5].cgroups = (struct strings){.n = 1, .v = below};
+	faults[6].console_socket = "/nowhere";
+	faults[7].console_socket = "/nowhere";
+	faults[7].tty = true;
+	faults[8].detach = faults[8].tty = true;
+	faults[9].args = (struct strings){.n = 1, .v = missing};
+	faults[10].pidfd_socket = "/nowhere";
+	faults[11].cwd = "/bin/sh";
+	begin(&c, &a);
+	same_look(&before);
+	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		struct arena own = {0};
+		struct error e = {0};
+		int status;
+
+		if (life_exec(&faults[i], &own, &status, &e) == 0)
+			FAIL("exec %zu succeeded", i);
+		CHECK(e.text[0]);
+		arena_free(&own);
+		check_same(&before);
+	}
+	end(&c, &a);
+}
+
+static void have_failing_poststop(void)
+{
+	static const char hook[] = ", \"hooks\": {\"poststop\": [{\"path\": \"/bin/false\"}]}}";
+	size_t len = strlen(config);
+
+	CHECK(len && config[len - 1] == '}');
+	snprintf(config + len - 1, sizeof(config) - len + 1, "%s", hook);
+}
+
+/* The same hook, after a life and after a create that failed. */
+TEST(notes_come_to_the_caller_whatever_becomes_of_the_call)
+{
+	static const char want[] = "error running poststop hook #0: /bin/false: exit status 1";
+	struct arena a = {0};
+	struct noted noted = {.arena = &a};
+	const struct noter noter = {.take = noted_take, .context = &noted};
+	struct create_options o;
+	struct created c;
+	struct error e = {0};
+
+	if (!can_run())
+		return;
+	make_config("true");
+	have_failing_poststop();
+	o = options(NULL);
+	o.noter = &noter;
+	if (life_create(&o, &a, &c, &e) < 0 || life_launch(&c, NULL, &a, &e) < 0)
+		FAIL("%s", e.text);
+	CHECK_INT(noted.notes.n, 0);
+	CHECK_INT(life_remove(&c, &a, &e), 0);
+	CHECK_INT(noted.notes.n, 1);
+	CHECK(strncmp(noted.notes.v[0], want, strlen(want)) == 0);
+	memcpy(strstr(config, "/bin/sh"), "/bin/no", 7);
+	CHECK(life_create(&o, &a, &c, &e) < 0);
+	CHECK(strstr(e.text, "/bin/no"));
+	CHECK_INT(noted.notes.n, 2);
+	CHECK_STR(noted.notes.v[1], noted.notes.v[0]);
+	arena_free(&a);
+}
+
+/* A test that failed may have left its container. */
 static void remove_place(void)
 {
+	const struct create_options o = options(NULL);
+	struct arena a = {0};
 	char command[256];
+	struct error e;
 
+	if (life_delete(o.root, o.id, true, NULL, &a, &e) < 0)
+		printf("# left: %s\n", e.text);
+	arena_free(&a);
 	snprintf(command, sizeof(command), "rm -rf --one-file-system %s; find /sys/fs/cgroup -maxdepth 2 -name sbxt-life-%d -exec rmdir {} + 2>/dev/null",
 		 place, getpid());
 	if (system(command) < 0)

@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 
 #include "base/str.h"
+#include "filter/syscalls.h"
+#include "oci/mount_options.h"
 #include "oci/names.h"
 #include "oci/words.h"
 
@@ -108,6 +110,33 @@ TEST(word_lists_have_the_counts_of_the_specification)
 	for (n = 0; oci_seccomp_op_words[n].word; n++)
 		;
 	CHECK_INT(n, 7);
+}
+
+/* A word that config.json may have is one that the runtime can carry out. */
+TEST(words_have_what_they_stand_for)
+{
+	const struct json_word *w;
+	size_t i;
+
+	for (i = 0; oci_seccomp_archs[i]; i++) {
+		const char *name = str_after(oci_seccomp_archs[i], "SCMP_ARCH_");
+
+		if (!name || !syscall_arch_find(name))
+			FAIL("%s: without a table of system calls", oci_seccomp_archs[i]);
+	}
+	for (w = oci_propagations; w->word; w++) {
+		const struct mount_option *o = mount_option_find(w->word);
+
+		if (!o || o->set != (uint64_t)w->value ||
+		    o->kind != (w->word[0] == 'r' ? OPT_PROPAGATION_ALL : OPT_PROPAGATION))
+			FAIL("%s: another word for mounts", w->word);
+	}
+	/* What the kernel's headers may lack is written as numbers. */
+	CHECK_INT(oci_word_find(oci_scheduler_policies, "SCHED_ISO")->value, 4);
+	CHECK_INT(oci_word_find(oci_memory_modes, "MPOL_WEIGHTED_INTERLEAVE")->value, 6);
+	CHECK_INT(oci_word_find(oci_memory_flags, "MPOL_F_STATIC_NODES")->value, 1 << 15);
+	CHECK_INT(oci_word_find(oci_seccomp_flags, "SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV")->value, 32);
+	CHECK(!oci_word_find(oci_scheduler_policies, "SCHED_"));
 }
 
 int main(void)

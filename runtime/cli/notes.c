@@ -1,0 +1,11 @@
+/* What the library has to say besides its results, as this program's log has it (base/log.h). */
+#include "base/log.h"
+#include "cli/cli.h"
+
+static void notes_log(void *context, const char *text)
+{
+	(void)context;
+	log_warn("%s", text);
+}
+
+const struct noter cli_noter = {.take = notes_log};
