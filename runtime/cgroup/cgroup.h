@@ -95,7 +95,8 @@ int cgroup_remove(const struct cgroup_dirs *d, struct error *e);
 
 /* Kill and remove in one, for delete: what is empty already costs no more than its rmdirs. With a
  * unit, systemd is told first that it is over. */
-int cgroup_destroy(const struct cgroup_unit *u, const struct cgroup_dirs *d, struct error *e);
+int cgroup_destroy(const struct cgroup_unit *u, const struct cgroup_dirs *d,
+		   const struct noter *noter, struct error *e);
 
 /* The first word of a file of the first cgroup that has it: a number, or -1 for "max". false: there
  * is no such file, or it says something else. */

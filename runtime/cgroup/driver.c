@@ -30,10 +30,11 @@ int cgroup_driver_update(const struct cgroup_plan *p, struct error *e)
 	return driver->update ? driver->update(p, e) : 0;
 }
 
-void cgroup_driver_end(const struct cgroup_unit *u, const struct cgroup_dirs *d)
+void cgroup_driver_end(const struct cgroup_unit *u, const struct cgroup_dirs *d,
+		       const struct noter *noter)
 {
 	const struct cgroup_driver_calls *driver = driver_of(u);
 
 	if (driver->end)
-		driver->end(u, d);
+		driver->end(u, d, noter);
 }

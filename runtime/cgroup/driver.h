@@ -16,7 +16,8 @@ struct cgroup_driver_calls {
 		     struct cgroup_handle *h, struct error *e);
 	void (*give_up)(const struct cgroup_unit *u, struct cgroup_handle *h);
 	int (*update)(const struct cgroup_plan *p, struct error *e);
-	void (*end)(const struct cgroup_unit *u, const struct cgroup_dirs *d);
+	void (*end)(const struct cgroup_unit *u, const struct cgroup_dirs *d,
+		    const struct noter *noter);
 };
 
 extern const struct cgroup_driver_calls cgroup_by_systemd; /* cgroup/scope.c */
@@ -32,4 +33,5 @@ void cgroup_driver_give_up(const struct cgroup_unit *u, struct cgroup_handle *h)
 int cgroup_driver_update(const struct cgroup_plan *p, struct error *e);
 
 /* No process is left in the directories, which are still there. */
-void cgroup_driver_end(const struct cgroup_unit *u, const struct cgroup_dirs *d);
+void cgroup_driver_end(const struct cgroup_unit *u, const struct cgroup_dirs *d,
+		       const struct noter *noter);

@@ -129,7 +129,8 @@ int cgroup_remove(const struct cgroup_dirs *d, struct error *e)
 	return remove_within(d, REMOVE_US, e);
 }
 
-int cgroup_destroy(const struct cgroup_unit *u, const struct cgroup_dirs *d, struct error *e)
+int cgroup_destroy(const struct cgroup_unit *u, const struct cgroup_dirs *d,
+		   const struct noter *noter, struct error *e)
 {
 	struct error ignored;
 
@@ -137,6 +138,6 @@ int cgroup_destroy(const struct cgroup_unit *u, const struct cgroup_dirs *d, str
 		return 0;
 	if (cgroup_kill(d, e) < 0)
 		return -1;
-	cgroup_driver_end(u, d);
+	cgroup_driver_end(u, d, noter);
 	return remove_within(d, REMOVE_US, e);
 }

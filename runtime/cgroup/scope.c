@@ -209,7 +209,8 @@ static bool scope_is_ours(struct systemd *s, const struct cgroup_unit *u,
 
 /* A systemd that doesn't answer must not keep a container from being deleted: its processes are
  * gone, its directories will be, and systemd finds the unit empty sooner or later. */
-static void scope_end(const struct cgroup_unit *u, const struct cgroup_dirs *d)
+static void scope_end(const struct cgroup_unit *u, const struct cgroup_dirs *d,
+		      const struct noter *noter)
 {
 	int whose = scope_whose(d);
 	struct error e;
@@ -225,9 +226,10 @@ static void scope_end(const struct cgroup_unit *u, const struct cgroup_dirs *d)
 		systemd_close(&s);
 	}
 	if (rc < 0)
-		log_warn("%s (the container is deleted; `systemctl stop %s` removes what systemd "
-			 "still knows of it)",
-			 e.text, u->name);
+		note(noter,
+		     "%s (the container is deleted; `systemctl stop %s` removes what systemd still "
+		     "knows of it)",
+		     e.text, u->name);
 }
 
 const struct cgroup_driver_calls cgroup_by_systemd = {

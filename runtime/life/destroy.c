@@ -82,12 +82,17 @@ static int destroy_kill_all(void *dirs, struct error *e)
 	return cgroup_kill(dirs, e);
 }
 
-static int destroy_cgroups(void *record, struct error *e)
-{
-	const struct record *r = record;
-	const struct cgroup_dirs dirs = life_cgroups(r);
+struct destroy_cgroups {
+	const struct cgroup_unit *unit;
+	const struct cgroup_dirs *dirs;
+	const struct noter *noter;
+};
 
-	return cgroup_destroy(&r->unit, &dirs, e);
+static int destroy_cgroups(void *arg, struct error *e)
+{
+	const struct destroy_cgroups *d = arg;
+
+	return cgroup_destroy(d->unit, d->dirs, d->noter, e);
 }
 
 static int destroy_writings(void *store, struct error *e)
@@ -95,11 +100,11 @@ static int destroy_writings(void *store, struct error *e)
 	return store_sweep(store, e);
 }
 
-static int destroy_all(struct store *s, const struct record *r, int pidfd, struct arena *a,
-		       struct error *e)
+static int destroy_all(struct store *s, const struct record *r, int pidfd,
+		       const struct noter *noter, struct arena *a, struct error *e)
 {
 	struct cgroup_dirs dirs = life_cgroups(r);
-	struct record own = *r;
+	struct destroy_cgroups cgroups = {.unit = &r->unit, .dirs = &dirs, .noter = noter};
 	struct error other;
 	int result = 0;
 
@@ -110,7 +115,7 @@ static int destroy_all(struct store *s, const struct record *r, int pidfd, struc
 		result = -1;
 	if (destroy_kill_init(pidfd, r->id, result < 0 ? &other : e) < 0)
 		result = -1;
-	if (life_act_by_ids(destroy_cgroups, &own, s, a, result < 0 ? &other : e) < 0)
+	if (life_act_by_ids(destroy_cgroups, &cgroups, s, a, result < 0 ? &other : e) < 0)
 		result = -1;
 	if (life_act_by_ids(destroy_writings, s, s, a, result < 0 ? &other : e) < 0)
 		result = -1;
@@ -131,7 +136,8 @@ int life_destroy(struct store *s, const struct record *r, int pidfd, const struc
 	patience_renew();
 	/* What a record of another boot describes is gone; its names may be somebody
 	 * else's by now. */
-	if (life_is_of_this_boot(r, &ours, e) < 0 || (ours && destroy_all(s, r, pidfd, a, e) < 0))
+	if (life_is_of_this_boot(r, &ours, e) < 0 ||
+	    (ours && destroy_all(s, r, pidfd, noter, a, e) < 0))
 		return -1;
 	destroy_run_poststop(r, noter, a);
 	if (store_remove(s, e) < 0)
