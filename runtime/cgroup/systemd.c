@@ -397,26 +397,23 @@ static bool names(const char *text, const char *name)
 	return false;
 }
 
-/* Takes those that the answer names out of the list. What the config's resources ask for is written
- * to the cgroup's files as well; what annotations ask for can be had from systemd alone. */
+/* Takes those that the answer names out of the list; the limits among them are written to the
+ * cgroup's files as well. false: it names none. */
 static bool drop_unknown(const struct ask *q, struct unit_properties *p)
 {
 	const char *text = answer_text(q);
+	const size_t before = p->n;
 	size_t i, n = 0;
 
-	for (i = 0; i < p->n; i++) {
-		if (!names(text, p->v[i].name)) {
+	for (i = 0; i < before; i++) {
+		if (names(text, p->v[i].name))
+			log_info("systemd: unit %s is without %s, which this systemd doesn't know",
+				 q->unit, p->v[i].name);
+		else
 			p->v[n++] = p->v[i];
-			continue;
-		}
-		if (p->v[i].field && str_after(p->v[i].field, "annotations"))
-			return false;
-		log_info("systemd: unit %s is without %s, which this systemd doesn't know", q->unit,
-			 p->v[i].name);
 	}
-	i = p->n;
 	p->n = n;
-	return n < i;
+	return n < before;
 }
 
 static struct unit_properties copy_properties(const struct unit_properties *p, struct arena *a)
@@ -594,7 +591,8 @@ static const char *unit_path(const char *unit, struct arena *a)
 
 	end = stpcpy(path, ROOT "/unit/");
 	for (; *unit; unit++)
-		end += sprintf(end, isalnum((unsigned char)*unit) ? "%c" : "_%02x", *unit);
+		end += sprintf(end, isalnum((unsigned char)*unit) ? "%c" : "_%02x",
+			       (unsigned char)*unit);
 	return path;
 }
 
@@ -604,6 +602,8 @@ int systemd_describe_unit(struct systemd *s, const char *unit, struct arena *a, 
 	struct ask q = ask_begin(s, "Get", unit);
 	const char *text;
 
+	if (check_unit_name(unit, e) < 0)
+		return -1;
 	q.path = unit_path(unit, a);
 	if (get_text(&q, "org.freedesktop.systemd1.Unit", "Description", &text, e) < 0)
 		return -1;

@@ -53,8 +53,8 @@ int systemd_open_at(enum systemd_manager m, const struct systemd_places *places,
 
 /* Starts a transient unit with these properties and the process in it (0: none, as for a slice),
  * and waits until it is there. Properties that this systemd doesn't know are left out, with a line
- * in the log, but for those that annotations ask for; a failed unit of that name is forgotten. One
- * that runs is ERR_EXISTS. When it fails, no unit is left that systemd had begun to start. */
+ * in the log, unless none is left; a failed unit of that name is forgotten, and one that runs is
+ * ERR_EXISTS. When it fails, no unit is left that systemd had begun to start. */
 int systemd_start_unit(struct systemd *s, const char *unit, const struct unit_properties *p,
 		       pid_t pid, struct error *e);
 

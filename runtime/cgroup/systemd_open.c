@@ -21,8 +21,15 @@ bool systemd_is_running(void)
 	return lstat("/run/systemd/system", &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* Variables mostly name what would be tried anyway. */
 static void places_add(struct systemd_places *p, struct dbus_address at, bool is_bus)
 {
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->v[i].is_bus == is_bus && p->v[i].at.is_abstract == at.is_abstract &&
+		    str_eq(p->v[i].at.name, at.name))
+			return;
 	if (p->n < ARRAY_SIZE(p->v))
 		p->v[p->n++] = (struct systemd_place){.at = at, .is_bus = is_bus};
 }
@@ -40,17 +47,17 @@ static void places_add_variable(struct systemd_places *p, struct arena *a, const
 {
 	const char *list = getenv(variable);
 	struct dbus_address at;
-	size_t before = p->n;
+	bool found = false;
 	struct error e;
 	int got;
 
 	if (!list || !*list)
 		return;
-	while ((got = dbus_address_next(&list, a, &at, &e)) > 0)
+	for (; (got = dbus_address_next(&list, a, &at, &e)) > 0; found = true)
 		places_add(p, at, true);
 	if (got < 0)
 		snprintf(p->wrong, sizeof(p->wrong), "$%s: %.200s", variable, e.text);
-	else if (p->n == before)
+	else if (!found)
 		snprintf(p->wrong, sizeof(p->wrong),
 			 "$%s: no unix:path= or unix:abstract=", variable);
 }
@@ -70,10 +77,8 @@ void systemd_list_places(enum systemd_manager m, struct arena *a, struct systemd
 	places_add_variable(ret, a, "DBUS_SESSION_BUS_ADDRESS");
 	places_add_path(ret, a, runtime, "bus", true);
 	own = arena_printf(a, "/run/user/%u", (unsigned int)geteuid());
-	if (!runtime || !str_eq(runtime, own)) {
-		places_add_path(ret, a, own, "systemd/private", false);
-		places_add_path(ret, a, own, "bus", true);
-	}
+	places_add_path(ret, a, own, "systemd/private", false);
+	places_add_path(ret, a, own, "bus", true);
 }
 
 /* Why none of them answers: what each of them said, and what can be done. */
@@ -85,9 +90,7 @@ static int refuse_all(enum systemd_manager m, const struct buf *why, struct erro
 				    "is XDG_RUNTIME_DIR set?",
 	};
 
-	return err_set(e, ERR_HOST, "no connection to systemd: %.*s: %s",
-		       (int)(why->len < 800 ? why->len : 800), why->len ? why->data : "",
-		       remedies[m]);
+	return err_set(e, ERR_HOST, "no connection to systemd: %s: %s", why->data, remedies[m]);
 }
 
 int systemd_open_at(enum systemd_manager m, const struct systemd_places *places, int64_t until,
