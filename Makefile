@@ -138,8 +138,8 @@ sanitize: ## build and run the unit tests under ASan and UBSan
 lint: ## formatting, shell scripts, static analysis
 	@tests/lint
 
-format: ## let clang-format lay out the C code
-	clang-format -i $(SRC) $(wildcard runtime/*/*.h tests/*/*.c tests/*/*.h)
+format: ## let clang-format lay out the lines of C that are not committed yet
+	git clang-format --extensions c,h
 
 print-programs: # a line each: its name, its own rooms, a colon, its rooms of the library
 	@$(foreach p,$(PROGRAMS),echo '$(p) $(OWN_$(p)) : $(ROOMS_$(p))';)

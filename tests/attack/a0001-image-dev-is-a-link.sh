@@ -1,7 +1,6 @@
 #!/bin/bash
 # Imitates CVE-2026-47766 and CVE-2026-41579: the image's /dev is a symbolic link to a directory of the host, so that device
 # nodes, links and pts are made there. Escape: anything appears in the canary directory.
-# Views: v2
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 

@@ -1,7 +1,6 @@
 #!/bin/bash
 # Imitates CVE-2019-18837, CVE-2024-45310 and the static half of CVE-2021-30465: links in the image on the way to what the runtime
 # makes (mount targets, files, devices, the working directory). Escape: anything appears in the canary directory, or a mount on it.
-# Views: v2
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 

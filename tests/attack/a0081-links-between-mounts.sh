@@ -1,7 +1,6 @@
 #!/bin/bash
 # The image's links lead to what the config has mounted: one mount is taken for another, to be bound, changed or written to. Escape: a
 # protection of a mount is gone, or a volume of the host has, or is, something that the config does not say.
-# Views: v2
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 

@@ -62,7 +62,7 @@ _read_page_options() {
 	done
 }
 
-# _same_set WHAT ARRAY ARRAY: both have the same elements, in any order.
+# _same_set WHERE HAVE WANT: both arrays have the same elements, in any order.
 _same_set() {
 	local -n have=$2 want=$3
 	local element
@@ -71,9 +71,9 @@ _same_set() {
 		seen[$element]=1
 	done
 	for element in "${want[@]}"; do
-		[ -n "${seen[$element]:-}" ] || fail "$1: '$element' is missing in $2"
+		[ -n "${seen[$element]:-}" ] || fail "$1 lack '$element', which the help has"
 	done
-	is "${#have[@]}" "${#want[@]}" "$1: $2 has more: ${have[*]}"
+	is "${#have[@]}" "${#want[@]}" "$1 have more than the help: ${have[*]}"
 }
 
 every_command_has_a_page_that_says_what_its_help_says() {
@@ -81,14 +81,14 @@ every_command_has_a_page_that_says_what_its_help_says() {
 	_read_commands
 	for name in "${COMMANDS[@]}"; do
 		[ "$name" != help ] || continue
-		[ -f "$MAN/sbxrun-$name.8.md" ] || fail "$name has no page"
+		[ -f "$MAN/sbxrun-$name.8.md" ] || fail "$name has no page: runtime/man/sbxrun-$name.8.md"
 		_read_help "$name"
 		_read_page "sbxrun-$name" NAME
 		is "${SECTION_LINES[*]}" "sbxrun-$name - ${SUMMARY[$name]}"
 		_read_page "sbxrun-$name" SYNOPSIS
 		is "${SECTION_LINES[*]}" "$TITLE"
 		_read_page_options "sbxrun-$name" OPTIONS
-		_same_set "$name" PAGE_OPTIONS OPTIONS
+		_same_set "the options of runtime/man/sbxrun-$name.8.md" PAGE_OPTIONS OPTIONS
 	done
 }
 
@@ -106,12 +106,14 @@ the_overview_has_the_global_options_and_the_commands() {
 	_read_commands
 	_read_help
 	_read_page_options sbxrun 'GLOBAL OPTIONS'
-	_same_set sbxrun PAGE_OPTIONS OPTIONS
+	_same_set "the options of runtime/man/sbxrun.8.md" PAGE_OPTIONS OPTIONS
+	_read_page sbxrun COMMANDS
 	for name in "${COMMANDS[@]}"; do
 		want+=("$name" ": ${SUMMARY[$name]}")
+		[[ ${SECTION_LINES[*]} == *"$name : ${SUMMARY[$name]}"* ]] ||
+			fail "runtime/man/sbxrun.8.md: COMMANDS lacks '$name' with ': ${SUMMARY[$name]}'"
 	done
-	_read_page sbxrun COMMANDS
-	[[ ${SECTION_LINES[*]} == *"${want[*]}"* ]] || fail "COMMANDS says '${SECTION_LINES[*]}', the help '${want[*]}'"
+	[[ ${SECTION_LINES[*]} == *"${want[*]}"* ]] || fail "another order: COMMANDS says '${SECTION_LINES[*]}', the help '${want[*]}'"
 }
 
 # Sets OFFERS to what the completion offers for the line WORD…, of which the last is at the cursor.
@@ -129,16 +131,16 @@ the_completion_offers_all_that_the_help_lists() {
 	. "$COMPLETION"
 	_read_commands
 	_complete ''
-	_same_set commands OFFERS COMMANDS
+	_same_set "the commands of runtime/cli/completion.bash" OFFERS COMMANDS
 	_read_help
 	_complete -
-	_same_set 'global options' OFFERS SPELLINGS
+	_same_set 'the global options of runtime/cli/completion.bash' OFFERS SPELLINGS
 	for name in "${COMMANDS[@]}"; do
 		[ "$name" != help ] || continue
 		_read_help "$name"
 		SPELLINGS+=(--help)
 		_complete "$name" -
-		_same_set "$name" OFFERS SPELLINGS
+		_same_set "the options of $name in runtime/cli/completion.bash" OFFERS SPELLINGS
 	done
 }
 

@@ -1,6 +1,5 @@
 #!/bin/bash
 # exec: the same confinement as the container's first process, in every kind of container.
-# Views: v2
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"

@@ -1,6 +1,5 @@
 #!/bin/bash
 # exec into a container whose first process lies in wait for whoever joins (CVE-2016-9962, CVE-2019-5736).
-# Views: v2
 # shellcheck disable=SC2119
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/hunter.sh"

@@ -84,7 +84,7 @@ static void check_keys(const struct json_table *t, const char *text)
 	for (i = 0; i < t->count; i++) {
 		snprintf(key, sizeof(key), "\"%s\":", t->rows[i].key);
 		if (!strstr(text, key))
-			FAIL("%s has no %s", t->name, t->rows[i].key);
+			FAIL("spec/bundles/everything/config.json lacks \"%s\" (%s)", t->rows[i].key, t->name);
 		if (t->rows[i].table)
 			check_keys(t->rows[i].table, text);
 	}
