@@ -41,8 +41,8 @@ int err_sys(struct error *e, const char *fmt, ...) __attribute__((format(printf,
 /* Puts "text: " before what *e already says. Returns -1. */
 int err_wrap(struct error *e, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
 
-/* Those who analyse one file at a time can't know that; err.c has the names in
- * parentheses for it. */
+/* An analyser that sees one file at a time can't know that they return -1; err.c has the names in
+ * parentheses for that. */
 #if defined(__clang_analyzer__) || defined(SBXRUN_ANALYSE)
 #define err_set(...) (err_set(__VA_ARGS__), -1)
 #define err_sys(...) (err_sys(__VA_ARGS__), -1)

@@ -26,8 +26,8 @@ static int output_stat_directory(const char *path, struct stat *ret)
 	return stat(dir, ret);
 }
 
-/* What the kernel asks of links, files and pipes where fs.protected_symlinks, _regular and _fifos
- * are on. */
+/* A trap by the kernel's own measure, which holds for links, files and pipes where
+ * fs.protected_symlinks, _regular and _fifos are on. */
 static bool output_is_a_trap(const struct stat *st, const struct stat *dir)
 {
 	return (dir->st_mode & S_ISVTX) && (dir->st_mode & S_IWOTH) && st->st_uid != geteuid() &&
@@ -49,8 +49,8 @@ static int output_check(const char *option, const char *path, const struct stat 
 	return 0;
 }
 
-/* What is behind the name now: 1 and what it is, the link itself if it is one; 0 if there is
- * nothing. */
+/* Looks at what is behind the name now: 1 and what it is, the link itself if it is one; 0 if there
+ * is nothing. */
 static int output_look(const char *option, const char *path, struct stat *ret, struct error *e)
 {
 	struct stat there;

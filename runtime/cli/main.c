@@ -170,7 +170,7 @@ static int main_check_globals(const struct cli *c, struct error *e)
 static void main_tidy_caller(void)
 {
 	signal(SIGCHLD, SIG_DFL);
-	/* Whoever reads our log or our words may leave before we are done; programs start with the
+	/* A reader of our log or output may leave before we are done. Programs start with the
 	 * default. */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a log that may not grow any more is a failed write */

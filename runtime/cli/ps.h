@@ -11,6 +11,6 @@
  * id. */
 int ps_print(const struct cli *c, bool json, struct buf *b, struct error *e);
 
-/* Of what ps has printed the title and the lines of these pids (sorted). text is cut up.
+/* Keeps the title and the lines of these pids (sorted) of what ps has printed. text is cut up.
  * Trust: what processes call themselves is in it. */
 int ps_filter(char *text, const pid_t *pids, size_t n, struct buf *b, struct error *e);

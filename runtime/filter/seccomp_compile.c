@@ -222,7 +222,7 @@ static int entry_compare(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Of n entries of one call, sorted, keeps those that count, and returns how many. *rest: what the
+/* Keeps those of n entries of one call, sorted, that count, and returns how many. *rest: what the
  * call gets if none holds, which a rule without args may change. */
 static size_t entries_settle(struct seccomp_entry *v, size_t n, uint32_t *rest)
 {

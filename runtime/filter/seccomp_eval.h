@@ -23,7 +23,8 @@ struct bpf_result bpf_eval(const struct sock_filter *filter, size_t len,
 /* Whether a call of this machine's own architecture, with these arguments, would simply pass. */
 bool bpf_allows(const struct sock_filter *filter, size_t len, int nr, const uint64_t args[6]);
 
-/* The same whatever the arguments: the program does not look at them. */
+/* Whether such a call would simply pass whatever its arguments: the program does not look at
+ * them. */
 bool bpf_allows_always(const struct sock_filter *filter, size_t len, int nr);
 
 /* It fails whatever the arguments, and whoever is asked. */

@@ -80,7 +80,7 @@ const struct syscall_arch *syscall_arch_native(void);
 /* The call's number there, or -1. */
 int syscall_number(const struct syscall_row *r, const struct syscall_arch *a);
 
-/* Of a register that the kernel takes as a whole: a pointer or a long of the call
+/* How many bits a register has that the kernel takes as a whole: a pointer or a long of the call
  * with this number. */
 unsigned int syscall_register_bits(const struct syscall_arch *a, uint32_t nr);
 
@@ -89,8 +89,8 @@ unsigned int syscall_arg_bits(const struct syscall_row *r, const struct syscall_
 			      unsigned int index);
 
 /*
- * Where the call can also be made through socketcall or ipc, whose first argument then is
- * *ret_selector and whose others lie in memory: the row of that one. Else NULL.
+ * The row of socketcall or ipc, if the call can also be made through one of them; else NULL. The
+ * first argument then is *ret_selector, and the others lie in memory.
  */
 const struct syscall_row *syscall_via(const struct syscall_row *r, const struct syscall_arch *a,
 				      unsigned int *ret_selector);

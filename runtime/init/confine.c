@@ -36,8 +36,8 @@ int init_become_root(struct init *in, struct error *e)
 {
 	if (!in->plan->owns_userns && !plan_join(in->plan, OCI_NS_USER))
 		return 0;
-	/* Where setgroups is denied (an ordinary user's single mapping) the
-	 * caller's groups stay. */
+	/* With an ordinary user's single mapping the kernel denies setgroups, and the caller's
+	 * groups stay. */
 	if (setgroups(0, NULL) < 0 && errno != EPERM)
 		return err_sys(e, "drop groups");
 	if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
@@ -160,8 +160,8 @@ int init_take_identity(struct init *in, struct error *e)
 	return 0;
 }
 
-/* As the payload's own user, and while `create` or `exec` can still say that it isn't there:
- * engines clean up after a failed create, but not after a failed start. */
+/* Init looks as the payload's own user, and while `create` or `exec` can still say that the program
+ * isn't there: engines clean up after a failed create, but not after a failed start. */
 int init_find_program(struct init *in, struct error *e)
 {
 	const struct program_plan *program = &in->plan->program;
@@ -285,7 +285,7 @@ const char *init_filter_obstacle(const struct init *in)
 	return NULL;
 }
 
-/* Who is in somebody else's pid namespace may be traced there with the host's rights; and an
+/* A process in somebody else's pid namespace may be traced there with the host's rights. And an
  * ordinary user's parent takes a listener only from a process that others may trace, too. */
 static bool init_must_have_filter(const struct init *in)
 {

@@ -196,8 +196,8 @@ static int init_write_sysctls(struct init *in, struct error *e)
 	return 0;
 }
 
-/* What goes through /proc: a private one, for the image may have put anything on its own. Before
- * the masks, which cover parts of it, and while we may still mount. */
+/* Writes through a private procfs, for the image may have put anything on its own /proc. Before the
+ * masks, which cover parts of /proc, and while init may still mount. */
 static int init_write_proc(struct init *in, struct error *e)
 {
 	if (!in->plan->sysctls.n && !in->plan->lsm.apparmor_profile && !in->plan->lsm.selinux_label)
@@ -318,9 +318,10 @@ __attribute__((noreturn)) static void init_announce_birth(const struct init *in,
 }
 
 /*
- * Where the pid namespace is that of others: only now does something appear in it, a child of the
- * parent's that goes on with this table and has nothing that they could want to take over. It says
- * nothing before the parent knows of it: both talk on one socket, and either may be the faster.
+ * In a pid namespace of others, nothing of ours was to be seen so far. Now the launcher has the
+ * process born that becomes the program: a child of the parent, which goes on with this table and
+ * has nothing that the others could want to take over. The newborn says nothing before the parent
+ * knows of it: both processes talk on one socket, and either may be the faster.
  */
 static int init_be_born(struct init *in, struct error *e)
 {
@@ -380,7 +381,8 @@ static const struct step create_steps[] = {
 	{"cgroups", init_join_cgroups},
 	/* With the caller's ids, and before any mount is attached. */
 	{"sources", init_open_sources},
-	/* Of a process that is hidden or has changed its ids it is root's file, which others can't write. */
+	/* Before the process hides or changes its ids: then the file is root's, and others can't
+	 * write it. */
 	{"oom-score", init_set_oom_score},
 	{"root-ids", init_become_root},
 	{"hide", init_hide},

@@ -55,8 +55,9 @@ struct init {
 /* Root of the machine can set any score, but init in a user namespace can't: the parent does it. */
 bool init_is_given_oom_score(const struct plan *p);
 
-/* What is lost in a fork, or forbids it, can't be set before the program's process is born; and
- * that one has no right to: the parent does it, and then says STAGE_BORN. */
+/* Some schedulers are lost in a fork, or forbid one. They can't be set before the program's
+ * process is born, and that process has no right to set them: the parent does it, and then says
+ * STAGE_BORN. */
 bool init_is_given_scheduler(const struct init *in);
 
 /* A filter under which nothing could be executed is an error. */

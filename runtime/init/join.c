@@ -113,7 +113,8 @@ static int join_take_identity(struct join *j, struct error *e)
 
 // clang-format off
 static const struct join_step steps[] = {
-	/* Of a hidden process these are root's files, which an ordinary user can't write. */
+	/* Before the process hides: then these files are root's, and an ordinary user can't write
+	 * them. */
 	{"proc", join_write_proc},
 	{"leave-caller", join_leave_caller},
 	/* The cgroups end it together with the container: before anything else is shared. */

@@ -43,7 +43,7 @@ int stage_say(int sock, enum stage stage, struct error *e);
 /* Waits for exactly this stage. The peer's error becomes ours. */
 int stage_await(int sock, enum stage stage, struct error *e);
 
-/* The same, for a stage that comes with a descriptor: that, or -1. */
+/* Waits for a stage that comes with a descriptor. The descriptor, or -1. */
 int stage_await_fd(int sock, enum stage stage, struct error *e);
 
 /* Tells the peer what went wrong; nothing more can be done if it isn't there. */

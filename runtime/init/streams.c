@@ -16,8 +16,8 @@
 #include "rootfs/devices.h"
 #include "sys/sys.h"
 
-/* What belongs to this container alone, or to nobody: a file, a named pipe or a terminal of the
- * caller's would still have its new owner when the container is gone. */
+/* Only a stream that belongs to this container alone, or to nobody, is given away. A file, a named
+ * pipe or a terminal of the caller's would still have its new owner when the container is gone. */
 static bool stream_may_be_given(int fd, const struct stat *st, bool own_terminal)
 {
 	struct statfs fs;

@@ -59,7 +59,7 @@ int life_serve_listener(int *listener_fd, pid_t pid, const struct record *r, int
 
 static const char died[] = "init died before it executed the program";
 
-/* Not by the number alone: somebody else may have it by now. */
+/* The number alone does not tell: somebody else may have it by now. */
 static bool await_has_executed(pid_t pid, int pidfd)
 {
 	struct proc_stat stat;
@@ -96,7 +96,7 @@ static int await_stage(int sock, enum stage stage, pid_t pid, int pidfd, struct 
 	return gone ? err_set(e, ERR_SYSTEM, "%s", died) : stage_await(sock, stage, e);
 }
 
-/* Whoever listens must be there before the filter is: afterwards calls would wait for nobody. */
+/* The agent must be there before the filter is: afterwards calls would wait for nobody. */
 static int await_with_page(int sock, int page_fd, pid_t pid, int pidfd, const struct record *r,
 			   int *take_fd, struct arena *a, struct error *e)
 {

@@ -5,7 +5,8 @@
 #include "cgroup/cgroup.h"
 #include "life/internal.h"
 
-/* Whoever holds the lock may be waiting for this very process: a start whose init is stopped. */
+/* The verb that holds the lock may be waiting for this very process: a start whose init is
+ * stopped. */
 static void delete_kill_first(const char *root, const char *id, struct arena *a)
 {
 	auto_store struct store s = STORE_NONE;

@@ -88,8 +88,8 @@ static int guard_look(DIR *proc, bool (*is)(pid_t pid, const void *context), con
 	return result;
 }
 
-/* Who forks and ends before we come to him leaves a child: so we look until there is nobody new.
- * Where that has no end, the answer is yes. */
+/* A process that forks and ends before we come to it leaves a child, so we look until there is
+ * nobody new. If there is always somebody new, the answer is yes. */
 static bool guard_walk(DIR *proc, bool (*is)(pid_t pid, const void *context), const void *context)
 {
 	uint8_t *seen = calloc(PIDS / 8, 1);
@@ -189,8 +189,8 @@ int guard_check_joins(const struct plan *p, const struct joins *j, struct error 
 
 /* ---- tracers ---- */
 
-/* What a thread holds, or could get by executing something. 1 or 0; -1: it ended
- * while we looked. */
+/* Whether a thread holds the right to trace, or could get it by executing something. 1 or 0; -1: it
+ * ended while we looked. */
 static int guard_thread_could_trace(const char *dir)
 {
 	uint64_t held = 0, heritable = 0, bounding = 0;

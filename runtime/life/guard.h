@@ -1,11 +1,12 @@
 /*
- * Who could take over what exec brings in, or an init that waits. Nothing of ours that can be
- * traced from inside may hold a right or lack a filter that its program won't: what needs rights is
- * done before it is there (init/join.c), and what can't be done so is refused here.
+ * Looks for processes that could take over what exec brings in, or an init that waits. Nothing of
+ * ours that can be traced from inside may hold a right that its program won't have, or lack a
+ * filter that its program will have. What needs rights is done before the process is there
+ * (init/join.c); what can't be done so is refused here.
  *
- * Only somebody with CAP_SYS_PTRACE in the runtime's own user namespace can trace such a process,
+ * Only a process with CAP_SYS_PTRACE in the runtime's own user namespace can trace such a process,
  * for it is not dumpable and runs from our file. A container with a user namespace of its own has
- * none, but a neighbour in its pid namespace may be one.
+ * no such process, but a neighbour in its pid namespace may be one.
  */
 #pragma once
 

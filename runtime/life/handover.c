@@ -10,8 +10,8 @@
 #include "life/internal.h"
 #include "sys/unix.h"
 
-/* What is replaced is an old pid file, and nothing else: not a device or a pipe, and not a link, as
- * /dev/stdout is one. 1: there is one; 0: there is nothing. */
+/* Only an old pid file is replaced: no device, no pipe, and no link, as /dev/stdout is one. 1:
+ * there is one; 0: there is nothing. */
 static int pid_file_look(const char *file, struct error *e)
 {
 	struct stat st;
@@ -31,7 +31,7 @@ int life_check_pid_file(const char *file, struct error *e)
 	return !file || pid_file_look(file, e) >= 0 ? 0 : -1;
 }
 
-/* Where unnamed files can't be had: under another name first. */
+/* For file systems without unnamed files: the pid file is written under another name first. */
 static int pid_file_rename(const char *file, const char *digits, struct arena *a, struct error *e)
 {
 	const char *slash = strrchr(file, '/');

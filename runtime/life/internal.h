@@ -20,8 +20,8 @@ void life_settle_oom_score(struct oci_process *p);
 /* Each decision of the plan as a line of the log at level debug. */
 void life_log_plan(const struct plan *p, struct arena *a);
 
-/* What a plan has to say of things in the config that can't be had: notes, or with strict an
- * error that names all of them. */
+/* Hands the plan's notes on what this host can't honour to the noter; with strict they are an error
+ * that names all of them. */
 int life_settle_notes(const struct plan *p, bool strict, const struct noter *noter, struct arena *a,
 		      struct error *e);
 
@@ -29,7 +29,8 @@ int life_settle_notes(const struct plan *p, bool strict, const struct noter *not
 struct cgroup_dirs life_cgroups(const struct record *r);
 
 /* How to find the processes of a container that has no cgroups; pidfd: its init, -1 when it has
- * ended. Where they can't be found, *ret finds nothing. */
+ * ended. If there is no way to find them, members_signal() and members_exist() find nobody through
+ * *ret. */
 void life_find_members(const struct store *s, const struct record *r, int pidfd,
 		       struct members *ret);
 

@@ -23,8 +23,8 @@ static int kill_all(void *arg, struct error *e)
 	return k->sig == SIGKILL ? cgroup_kill(&k->dirs, e) : cgroup_signal(&k->dirs, k->sig, e);
 }
 
-/* The same without cgroups. 1: what there is to find are no processes, and init is
- * signalled alone. */
+/* Signals all processes of a container that has no cgroups. 1: none but init can be found, and the
+ * caller signals init alone. */
 static int kill_members(const struct store *s, const struct record *r, int pidfd, int sig,
 			struct error *e)
 {

@@ -125,8 +125,8 @@ static pid_t launch_attend(const struct launch *l, pid_t launcher, int sock, int
 		return pid;
 	}
 	err_sys(e, "find the pid of the container's process");
-	/* What can't be named to anybody must not run; but somebody else's process is none of our
-	 * business. */
+	/* A process whose pid we can't tell anybody must not run. Somebody else's process we leave
+	 * alone. */
 	if (e->sys != ECHILD) {
 		pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
 		waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0},

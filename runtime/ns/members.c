@@ -190,8 +190,8 @@ static enum kin members_kin(const struct members *m, pid_t pid)
 
 	if (have || depth < 0)
 		return have ? MEMBER : STRANGER;
-	/* Who left had the rights for it in a user namespace of his own, which owns
-	 * what he made. */
+	/* A process that left had the rights to leave in a user namespace of its own, which owns
+	 * the mount namespace that it made. */
 	if (depth == 0 || members_depth(m, ioctl(mnt_fd, NS_GET_USERNS)) <= 0)
 		return NEIGHBOUR;
 	return LEAVER;

@@ -1,14 +1,16 @@
 /*
- * A container's processes where no cgroup holds them: those in its own pid namespace, or, without
- * one, those in its own mount namespace. Another container may have joined any of the other
- * namespaces.
+ * Finding a container's processes where no cgroup holds them: those in its own pid namespace, or,
+ * without one, those in its own mount namespace. The other namespaces don't tell: another container
+ * may have joined them.
  *
- * Who leaves for a mount namespace of his own making needs a user namespace for it, or
- * CAP_SYS_ADMIN. User namespaces know what they were made in, and mount namespaces whose they are:
- * whose mount namespace belongs to one below the container's own counts, too. Unless another
- * container has joined that, or somebody is in it or below with a mount namespace that was not made
- * below: what is below may then be the other's. A process that has left by CAP_SYS_ADMIN, or from a
- * container without a user namespace of its own, is not found.
+ * A process that leaves for a new mount namespace needs a user namespace of its own for that, or
+ * CAP_SYS_ADMIN. The kernel says of a user namespace in which one it was made, and of a mount
+ * namespace which user namespace owns it. So a process counts, too, whose mount namespace is owned
+ * by a user namespace below the container's own. It does not count if another container has joined
+ * the container's user namespace, or if a process is in that namespace or below with a mount
+ * namespace that was not made below: what is below may then be the other container's. A process
+ * that left by CAP_SYS_ADMIN, or from a container without a user namespace of its own, is not
+ * found.
  */
 #pragma once
 
@@ -40,7 +42,8 @@ void members_close(struct members *m);
  * (before 6.11 and 6.18) has none. */
 void members_ids(pid_t pid, uint64_t *ret_mnt, uint64_t *ret_user);
 
-/* The same of an open user namespace, and of the container's own. */
+/* The unique id of an open user namespace, and of the container's own user namespace; 0: not
+ * known. */
 uint64_t members_id_of_user(int user_fd);
 uint64_t members_user_id(const struct members *m);
 

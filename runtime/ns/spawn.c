@@ -117,7 +117,7 @@ static int spawn_enter(void *context, int sock, struct error *e)
 	const struct spawn_context *c = context;
 	const struct plan *p = c->spawn->plan;
 
-	/* Those in a user namespace that is joined could trace it there, where they may see it. */
+	/* Processes of a user namespace that the launcher joins could see it there and trace it. */
 	if (plan_join(p, OCI_NS_USER) && prctl(PR_SET_DUMPABLE, 0) < 0)
 		return err_sys(e, "prctl");
 	if (c->spawn->before && c->spawn->before(c->spawn->context, e) < 0)

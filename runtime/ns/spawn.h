@@ -40,7 +40,8 @@ struct spawn {
 	int unified_dfd; /* cgroup for clone3, or -1 */
 	__attribute__((noreturn)) void (*main)(void *context); /* init's own program */
 	void *context;
-	/* What is to be done before a user namespace is entered; NULL: nothing. With a launcher. */
+	/* The launcher calls it before it enters a user namespace; NULL: it has nothing to do
+	 * there. */
 	int (*before)(void *context, struct error *e);
 	uint64_t *ret_mnt_id; /* of init's new mount namespace, if known; NULL: not wanted */
 	uint64_t *ret_user_id; /* the same of its new user namespace */

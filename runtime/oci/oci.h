@@ -21,8 +21,8 @@ int oci_config_read(const char *what, const char *text, size_t len, struct arena
 /* Everything that can be judged from the config alone; errors name field and reason. */
 int oci_config_validate(const struct oci_config *c, struct error *e);
 
-/* The same for a process and for resources on their own (exec, update). `at` stands before field
- * names in errors: "process.", "linux.resources.", or "". */
+/* Judges a process, or resources, on their own (exec, update). `at` stands before field names in
+ * errors: "process.", "linux.resources.", or "". */
 int oci_process_validate(const struct oci_process *p, const char *at, struct error *e);
 int oci_resources_validate(const struct oci_resources *r, const char *at, struct error *e);
 
@@ -38,8 +38,8 @@ enum oci_ns oci_sysctl_ns(const char *key);
 
 /* The example config of `sbxrun spec`. */
 void oci_spec_default(struct arena *a, struct oci_config *ret_config);
-/* The same for an ordinary user: a user namespace with one mapping, no cgroup
- * limits, /sys bound. */
+/* The example config for an ordinary user: a user namespace with one mapping, no cgroup limits,
+ * /sys bound. */
 void oci_spec_rootless(struct arena *a, uint32_t uid, uint32_t gid, struct oci_config *ret_config);
 
 /* The features document, to the buffer; host-independent. */

@@ -77,7 +77,7 @@ static int validate_device(const struct oci_device *d, size_t i, struct error *e
 	if (d->type[0] != 'p' && !oci_is_dev(d->major, d->minor))
 		return REFUSE(e, "linux.devices[%zu]: no device has the numbers %lld:%lld", i,
 			      (long long)d->major, (long long)d->minor);
-	/* What the kernel takes for a whiteout is what absent numbers look like. */
+	/* Absent numbers look like 0:0, which the kernel takes for a whiteout. */
 	if (d->type[0] != 'p' && d->major == 0 && d->minor == 0)
 		return REFUSE(e, "linux.devices[%zu].major: required, but missing", i);
 	if ((d->uid.set && d->uid.v == UINT32_MAX) || (d->gid.set && d->gid.v == UINT32_MAX))

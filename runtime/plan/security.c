@@ -61,7 +61,7 @@ static const char *cap_first_name(uint64_t set)
 	return name ? name : "a capability";
 }
 
-/* What can't be granted, of all sets together: it is mostly the same in each. */
+/* Capabilities that can't be granted, noted once for all sets: they are mostly the same in each. */
 struct caps_ignored {
 	struct noted_names unknown;
 	struct noted_names lacking;

@@ -310,7 +310,8 @@ static int mount_make_fs_new(const struct mount_plan *m, const struct sources *s
 		mount_add_fs_log(fs_fd, e);
 		return -1;
 	}
-	/* Where the kernel was asked by another process (rootfs/procfs.h). */
+	/* Another process may have asked the kernel for it (rootfs/procfs.h), and could have sent
+	 * anything. */
 	if (str_eq(m->type, "proc") && (fstatfs(fd, &fs) < 0 || fs.f_type != PROC_SUPER_MAGIC))
 		return err_set(e, ERR_SYSTEM, "%s: what was to be mounted on %s is not a procfs",
 			       m->field, m->destination);

@@ -28,9 +28,9 @@ int mount_make_fs(const struct mount_plan *m, const struct sources *s, struct in
 		  struct error *e);
 
 /*
- * What stands for a read-only sysfs where the kernel makes none in a user namespace, since parts of
- * the one outside are covered: that one, with its covers and all mounts in it, read-only. Before
- * pivot_root.
+ * A substitute for a read-only sysfs. In a user namespace the kernel makes no new sysfs if parts of
+ * the outer one are covered; then the container gets the outer one, with its covers and all mounts
+ * in it, read-only. Before pivot_root.
  */
 int mount_bind_outer_sys(const struct plan *p, const struct mount_plan *m, struct error *e);
 

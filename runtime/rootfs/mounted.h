@@ -1,7 +1,7 @@
 /*
- * What has been mounted in the root so far, and under which of the config's names. Where a name
- * leads is up to links of the image; which mount is changed, and which volume has something made in
- * it, must not be.
+ * The list of what init has mounted in the root so far, with the config's name for each. Links of
+ * the image decide where a name leads; they must not decide which mount is changed, nor in which
+ * volume something is made.
  */
 #pragma once
 
@@ -24,10 +24,10 @@ struct mounted mounted_begin(const struct plan *p, int root_dfd, uint64_t *ids);
 /* m is one of the plan's; fd is its tree, attached or not. */
 void mounted_add(struct mounted *mounted, const struct mount_plan *m, int fd);
 
-/* What an open place is on; NULL: the root, or something that came along with it, a bind or the
- * cgroups. */
+/* The mount that an open place is on; NULL: the root, or something that came along with the root, a
+ * bind or the cgroups. */
 const struct mount_plan *mounted_find(const struct mounted *mounted, int fd);
 
-/* Nobody but the container has what is made there: it is the root's, or in memory that is the
- * container's own. */
+/* Whether a file made there is the container's alone: the place is on the root, or in memory that
+ * is the container's own. */
 bool mounted_is_own(const struct mounted *mounted, int fd);

@@ -74,8 +74,9 @@ static bool move_is_ours(const struct leftovers *all, const struct left *m, uint
 	return false;
 }
 
-/* What a user namespace can't take away, for it is the host's, it can cover: others will find the
- * cover as locked as what is below it. Not if it is out of sight already. */
+/* A mount of the host's can't be taken away in a user namespace, but it can be covered: others will
+ * find the cover as locked as the mount below it. A mount that is out of sight already needs no
+ * cover. */
 static int move_cover(const struct left *m, struct error *e)
 {
 	autoclose int at_fd = open(m->point, O_PATH | O_CLOEXEC | O_NOFOLLOW);
@@ -121,7 +122,8 @@ static int move_clear_host(uint64_t host_id, uint64_t root_id, struct error *e)
 	return result;
 }
 
-/* Nothing locks the root to its place, and it may be taken away again. */
+/* A root that was moved is not locked to its place: whoever may unmount inside takes it away
+ * again. */
 static int move_check(const struct plan *p, struct error *e)
 {
 	if ((p->owns_userns || plan_join(p, OCI_NS_USER)) &&

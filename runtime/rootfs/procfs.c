@@ -36,7 +36,7 @@ __attribute__((noreturn)) static void messenger_main(int pid_ns_fd, int sock)
 	    setns(pid_ns_fd, CLONE_NEWPID) < 0 || unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
 		goto fail;
 	fd_close(&pid_ns_fd);
-	/* Those inside can stop the child: it ends with us, and we with init. */
+	/* Processes inside can stop the child, so it dies with us, and we die with init. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	pid = sys_clone3(0, -1, NULL);
 	if (pid > 0)

@@ -27,8 +27,8 @@ void in_root_close(struct in_root *p);
 /* An existing place; links are followed inside the root. -1 with errno. */
 int resolve_in_root(int root_dfd, const char *path, struct in_root *ret);
 
-/* The same with open(2)'s flags, for reading a file or a directory. A descriptor, or
- * -1 with errno. */
+/* Opens an existing file or directory for reading, with open(2)'s flags; links are followed inside
+ * the root. A descriptor, or -1 with errno. */
 int resolve_open(int root_dfd, const char *path, int flags);
 
 /* how: further restrictions of openat2(2), RESOLVE_NO_XDEV or RESOLVE_NO_SYMLINKS. */

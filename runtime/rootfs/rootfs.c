@@ -74,7 +74,8 @@ static int rootfs_attach_mount(struct rootfs *r, const struct mount_plan *m, int
 	return 0;
 }
 
-/* Nothing locks the flags of what is bound here, so not for who could take them off. */
+/* Nothing locks the flags of the sysfs that is bound here, so a container that could take them off
+ * does not get it. */
 static bool rootfs_may_show_outer_sys(const struct plan *p, const struct mount_plan *m)
 {
 	return str_eq(m->type, "sysfs") && str_eq(m->destination, "/sys") &&
@@ -267,7 +268,8 @@ int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, st
 {
 	*ret = ROOTFS_NONE;
 	ret->peers = s->peers;
-	/* Nothing that follows may reach the host's mount tables, and its unmounts reach ours. */
+	/* The mounts that follow must not reach the host's mount tables; unmounts of the host still
+	 * reach ours. */
 	if (p->new_root && mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) < 0)
 		return err_sys(e, "detach the mount namespace from the host's");
 	if (rootfs_take_nodes(p, s, ret, e) < 0)

@@ -38,7 +38,8 @@ bool sources_is_outside(const struct mount_plan *m)
 	return m->kind == MOUNT_BIND && (!m->inside || m->idmap != IDMAP_NONE);
 }
 
-/* What is left of a path once it has come to the root filesystem; NULL: it doesn't come there. */
+/* The rest of a path from the point where it reaches the root filesystem; NULL: it does not reach
+ * it. */
 static char *source_rest(const char *path, const struct stat *root, struct arena *a)
 {
 	struct stat st;

@@ -87,15 +87,14 @@ bool stage_is_wanted(const struct plan *p)
 	return stage_keeps_flags(p) || stage_is_out_of_reach(p);
 }
 
-/* Of the ways to note times of access one takes the place of the other: what is put on goes with
- * what is taken off. */
+/* Modes of access times exclude each other: setting one means clearing the others. */
 static uint64_t stage_times(uint64_t set, uint64_t clear)
 {
 	return set & MOUNT_ATTR__ATIME ? clear & MOUNT_ATTR__ATIME : 0;
 }
 
-/* What the config takes off is init's to try, which may do so only as far as the host has not put
- * it on. Binds that map ids have it all done by the parent. */
+/* Flags that the config takes off are left to init, whom the kernel lets take off only what the
+ * host has not put on. For binds that map ids the parent does all of it. */
 static int stage_clone(const struct plan *p, size_t i, struct sources *s, struct error *e)
 {
 	struct mount_plan now = p->mounts[i];

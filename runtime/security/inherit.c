@@ -116,7 +116,7 @@ static int sched_set(pid_t pid, const struct kernel_sched_attr *attr)
 	return (int)syscall(SYS_sched_setattr, pid, attr, 0);
 }
 
-/* Only what would raise a priority can be refused to us; all else is a failure. */
+/* The kernel may refuse only to raise a priority; any other refusal is a failure. */
 static bool sched_is_lowered(void)
 {
 	struct kernel_sched_attr now = {.size = sizeof(now)};

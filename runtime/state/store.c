@@ -5,20 +5,23 @@
  * Why two verbs never both think that a container is theirs. The lock is a flock on the directory
  * ROOT/ID itself, and the name can be taken from it (rmdir) and given to another (mkdir). So:
  *
- *  1. A lock counts only if, once held, the directory still has the name (store_is_current). Who
- * finds that it hasn't holds a corpse: he starts over (claim) or says that there is no such
- * container.
- *  2. Whoever writes into the directory, empties it or takes its name away holds a lock that
- * counts. So while one is held the name stays, and with it everybody else's way to another lock.
- *  3. mkdir gives no right, for between it and the lock a `delete --force` may remove the directory
- * and another create make one of that name. The id belongs to who first holds a lock that counts on
- * a directory without a record; he writes the record before he lets go, or removes the directory.
+ * 1. A lock counts only if the directory still has the name once the lock is held
+ * (store_is_current). A verb that finds another directory under the name holds a lock on a corpse:
+ * claim starts over, the other verbs say that there is no such container.
  *
- * By 2 and 3 a record is replaced only by who wrote it or came after him by the lock, and it goes,
- * with its directory, only after what it describes is gone.
+ * 2. A verb that writes into the directory, empties it or takes its name away holds a lock that
+ * counts. So the name stays while such a lock is held, and nobody else can come to another lock.
  *
- * A copy of the descriptor is a copy of the lock: init closes its own first of all, and what
- * executes another program loses it by close-on-exec.
+ * 3. mkdir gives no right: between mkdir and the lock, a `delete --force` may remove the directory
+ * and another create make one of that name. The id belongs to the create that is the first to hold
+ * a lock that counts on a directory without a record. It writes the record before it lets the lock
+ * go, or removes the directory.
+ *
+ * By 2 and 3 a record is replaced only by the verb that wrote it, or by one that had the lock after
+ * it. The record goes, with its directory, only after what it describes is gone.
+ *
+ * A copy of the descriptor is a copy of the lock: init closes its own first of all, and a process
+ * that executes another program loses it by close-on-exec.
  */
 #include "state/store.h"
 
@@ -153,7 +156,7 @@ static int store_take_made(struct store *s, const char *root, struct error *e)
 	current = store_is_current(s, e);
 	if (current <= 0)
 		return current;
-	/* Not the one that we made, if that was swept away and another create has made its own. */
+	/* The directory may be another create's, made after ours was swept away. */
 	if (faccessat(s->dfd, RECORD, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return store_refuse_used(s->id, e);
 	return errno == ENOENT ? 1 : err_sys(e, "look for a record in %s/%s", root, s->id);
@@ -340,8 +343,8 @@ static void store_remove_own(const struct store *s)
 		unlinkat(s->dfd, own_files[i], 0);
 }
 
-/* Where our record is, nobody else has any business. If it can't be read, what is there stays and
- * is told of when the directory can't be removed. */
+/* Removes what others have put beside our record. If the directory can't be read, it stays as it
+ * is, and the error comes when it can't be removed. */
 static void store_remove_others(const struct store *s)
 {
 	DIR *dir = sweep_open(s->dfd, ".");

@@ -67,8 +67,8 @@ int store_read(const struct store *s, struct arena *a, struct record *ret, bool 
 /* Removes the directory and all in it. There is, or was until now, a record. */
 int store_remove(struct store *s, struct error *e);
 
-/* The same without one: only what a create that was cut short leaves. All else is not ours, and an
- * error. */
+/* Removes a directory without a record, which a create that was cut short has left. Anything else
+ * there is not ours, and an error. */
 int store_remove_unrecorded(struct store *s, struct error *e);
 
 /* Removes the directory of the notify socket; part of store_remove(). The container saw it
@@ -79,7 +79,7 @@ int store_sweep(const struct store *s, struct error *e);
 
 /* The ids below a root, sorted. */
 int store_list(const char *root, struct arena *a, struct strings *ret_ids, struct error *e);
-/* The same below an open root. */
+/* The ids below an open root, sorted. */
 int store_list_below(int root_dfd, struct arena *a, struct strings *ret_ids, struct error *e);
 
 /* Binds and listens on start.sock. A descriptor, or -1. */

@@ -13,7 +13,8 @@
  * such child. */
 int child_collect(pid_t pid);
 
-/* The same, with what it and those it waited for have used. */
+/* Waits like child_collect(), and returns the resources that the child and those it waited for have
+ * used. */
 int child_collect_usage(pid_t pid, struct rusage *ret);
 
 /* Kills a child and collects it. For our own, which do not hang in the kernel. */

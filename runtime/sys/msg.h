@@ -9,7 +9,7 @@
 /* A connected pair, close-on-exec. */
 int msg_pair(int fds[2], struct error *e);
 
-/* The same as a stream, for what is no message of ours. */
+/* A connected pair of stream sockets, close-on-exec, for what is no message of ours. */
 int msg_stream_pair(int fds[2], struct error *e);
 
 /* Sends kind; with error not NULL, that too; with pass_fd >= 0, a copy of it. -1 with errno. */
@@ -23,7 +23,6 @@ int msg_recv(int fd, int *ret_kind, struct error *ret_error, int *ret_fd);
  * container can stop the process that is to send it. */
 int msg_wait(int fd, struct error *e);
 
-/* The same as msg_recv() where a message must come: 0, or -1 with *e saying `gone` when the peer
- * is. */
+/* Receives a message that must come: 0, or -1, with *e saying `gone` when the peer is gone. */
 int msg_await(int fd, int *ret_kind, struct error *ret_error, int *ret_fd, const char *gone,
 	      struct error *e);

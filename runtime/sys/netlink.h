@@ -42,7 +42,7 @@ struct netlink_attr {
 /* The fixed part of an answer. */
 const void *netlink_fixed(const struct nlmsghdr *answer);
 
-/* Those behind the fixed part, which has len bytes; none if the answer is shorter. */
+/* The attributes behind the fixed part, which has len bytes; none if the answer is shorter. */
 struct netlink_attrs netlink_attrs_of(const struct nlmsghdr *answer, size_t len);
 bool netlink_next(struct netlink_attrs *attrs, struct netlink_attr *ret);
 

@@ -30,15 +30,16 @@ struct proc_stat {
 
 /* Reads /proc/PID/stat. -1 with errno (ENOENT or ESRCH: no such process). */
 int proc_stat_read(pid_t pid, struct proc_stat *ret);
-/* The same of its text. Trust: the command's name in it is anything. -1 with EINVAL. */
+/* Parses the text of /proc/PID/stat. Trust: the command's name in it is anything. -1 with
+ * EINVAL. */
 int proc_stat_parse(const char *text, struct proc_stat *ret);
 
 /* The number of the process that a pidfd refers to, as seen here; -1 with errno (ESRCH: it is
  * gone). */
 pid_t proc_pid_of(int pidfd);
 
-/* The same for a child of ours, and -1 with ECHILD for anybody else. Trust: who can trace the child
- * may have sent the descriptor of a process of his choice. */
+/* The number of a child of ours that a pidfd refers to; -1 with ECHILD if it refers to anybody
+ * else. Trust: a process that can trace the child may have sent a descriptor of its choice. */
 pid_t proc_pid_of_child(int pidfd);
 
 /* The first process of a pid namespace, as seen here; -1 with errno (ESRCH: there is none, or it

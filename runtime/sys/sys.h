@@ -31,7 +31,7 @@
  * *ret_pidfd may be NULL. */
 pid_t sys_clone3(uint64_t flags, int cgroup_dfd, int *ret_pidfd);
 
-/* The same by clone(), with CLONE_PARENT: for filters that know no clone3(). */
+/* fork() by clone() with CLONE_PARENT: for filters that know no clone3(). */
 pid_t sys_clone_sibling(uint64_t flags, int *ret_pidfd);
 
 /* fork() by clone(), with a pidfd. */

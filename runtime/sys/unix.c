@@ -13,7 +13,7 @@
 
 enum { FDS_MAX = 4 };
 
-/* Whoever listens may never accept; then others before us may have taken all the room there is. */
+/* A listener may never accept; then callers before us may have filled its queue. */
 static int unix_connect_in_time(int fd, const struct sockaddr_un *at, size_t size, const char *path,
 				int64_t until, struct error *e)
 {
