@@ -44,7 +44,7 @@ LIBS ?= -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -lm
 # ---- what is built ----
 
 # The library is every room below the programs (runtime/README.md, "Directories").
-LIB_ROOMS := base sys json oci filter plan ns cgroup rootfs security state init life
+LIB_ROOMS := base sys json oci worker filter plan ns cgroup rootfs security state init life
 # The programs, each with the rooms that are its own and those of the library that may end up in it.
 # tests/builds/programs looks into the linked files.
 PROGRAMS     := sbxrun
@@ -91,11 +91,18 @@ $(B)/man/%: runtime/man/%.md
 	@echo "  MAN  $@"
 	$(Q)go-md2man -in $< -out $@
 
-unit: $(UNIT) ## build the unit tests
+# A program of the tests that has what a server may have: the rooms of CLIENT_ROOMS, and no others of the library.
+CLIENT_ROOMS := base sys json oci worker
+$(B)/tests/server: tests/tools/server.c $(B)/libsbxrun.a
+	@mkdir -p $(@D)
+	@echo "  TEST $@"
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP $(LINK) -o $@ $< $(B)/libsbxrun.a $(LIBS)
+
+unit: $(UNIT) $(B)/tests/server ## build the unit tests
 
 .SECONDARY: $(UNIT_SHARED)
 
--include $(SRC:%.c=$(B)/%.d) $(UNIT_SHARED:.o=.d) $(UNIT:=.d)
+-include $(SRC:%.c=$(B)/%.d) $(UNIT_SHARED:.o=.d) $(UNIT:=.d) $(B)/tests/server.d
 
 # ---- for people ----
 
@@ -148,10 +155,13 @@ print-programs: # a line each: its name, its own rooms, a colon, its rooms of th
 print-library: # the rooms that are the library
 	@echo '$(LIB_ROOMS)'
 
+print-client: # a row as those of print-programs, for the program of the tests
+	@echo 'tests/server : $(CLIENT_ROOMS)'
+
 clean: ## remove what was built
 	rm -rf build build-*
 
 help: ## print this
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-.PHONY: all unit run install uninstall deps check bench torture fuzz sanitize lint format print-programs print-library clean help
+.PHONY: all unit run install uninstall deps check bench torture fuzz sanitize lint format print-programs print-library print-client clean help

@@ -116,6 +116,7 @@ struct cli_command {
 	int failure;  /* exit code of our own failure; 0 stands for 1 */
 	bool stateless; /* has no use for a state directory */
 	bool answers;	/* engines parse its output, errors and all: no warning unless asked for */
+	bool hidden;	/* in no list; what it is given is a descriptor, number 3, and no words */
 };
 
 #define CLI_OPTION(field, name, letter, kind, argument, help)                                      \
@@ -144,6 +145,6 @@ extern const size_t cli_n_globals;
 
 extern const struct cli_command cli_create, cli_start, cli_run, cli_state, cli_kill, cli_delete,
 	cli_list, cli_exec, cli_spec, cli_features, cli_plan,
-	cli_pause, cli_resume, cli_ps, cli_update, cli_events;
+	cli_pause, cli_resume, cli_ps, cli_update, cli_events, cli_worker;
 
 extern const char cli_version[];

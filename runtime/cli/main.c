@@ -311,6 +311,8 @@ static int main_parse(struct cli *c, const struct cli_command **ret_command, str
 	if (main_asks_for_help(c->argv[at]))
 		return main_help(c->argv[at + 1], e);
 	command = main_find(c->argv[at]);
+	if (!command && str_eq(c->argv[at], cli_worker.name))
+		command = &cli_worker;
 	if (!command)
 		return main_unknown_command(c->argv[at], e);
 	c->failure = command->failure;
@@ -343,7 +345,9 @@ int main(int argc, char **argv)
 		goto fail;
 	if (!command)
 		return c.status;
-	if (command->enters && !command->program)
+	if (command->hidden)
+		c.preserve_fds = fcntl(3, F_GETFD) < 0 ? 0 : 1;
+	else if (command->enters && !command->program)
 		main_read_activation(&c);
 	if (main_tidy_fds(&c, &e) < 0 || main_check_globals(&c, &e) < 0 ||
 	    main_open_log(&c, command->answers, &e) < 0)

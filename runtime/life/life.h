@@ -27,6 +27,7 @@
 #include "plan/plan.h"
 #include "state/record.h"
 #include "state/store.h"
+#include "worker/end.h"
 
 struct create_options {
 	const char *root; /* of the state */
@@ -76,16 +77,6 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
  * create_options.take_listener asks for, or -1. Others may look at it and signal it from here on.
  * After a failure it is the caller's to remove. */
 int life_launch(struct created *c, int *ret_listener_fd, struct arena *a, struct error *e);
-
-/* How a program ended, and what it took. */
-struct life_end {
-	int status;	      /* exit code, or 128 + signal */
-	int signal;	      /* 0: none */
-	bool oom;	      /* the kernel has killed something of it, for it was out of memory */
-	uint64_t cpu_ns; /* of all its processes; without cgroups, of those that were waited for */
-	uint64_t peak_memory; /* bytes; 0: not known */
-	int64_t wall_ns;
-};
 
 /* Waits until the program has ended, or until the moment (sys/loop.h; LOOP_NEVER). 1; 0: it has
  * not. */

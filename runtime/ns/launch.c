@@ -8,7 +8,9 @@
 
 #include "base/fd.h"
 #include "sys/child.h"
+#include "sys/loop.h"
 #include "sys/msg.h"
+#include "sys/patience.h"
 #include "sys/proc.h"
 #include "sys/sys.h"
 
@@ -95,6 +97,14 @@ fail:
 	_exit(msg_send(sock, SAY_FAILED, &e, -1) < 0 ? 2 : 1);
 }
 
+/* What can't be named to anybody must not run. */
+static void launch_end_child(int pidfd)
+{
+	pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
+	waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0},
+	       WEXITED | __WALL); /* it may have no number here */
+}
+
 /* Until the launcher has said who its child is, or why there is none. */
 static pid_t launch_attend(const struct launch *l, pid_t launcher, int sock, int *ret_pidfd,
 			   struct error *e)
@@ -127,13 +137,25 @@ static pid_t launch_attend(const struct launch *l, pid_t launcher, int sock, int
 	err_sys(e, "find the pid of the container's process");
 	/* A process whose pid we can't tell anybody must not run. Somebody else's process we leave
 	 * alone. */
-	if (e->sys != ECHILD) {
-		pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
-		waitid(P_PIDFD, (id_t)pidfd, &(siginfo_t){0},
-		       WEXITED | __WALL); /* it has no number here */
-	}
+	if (e->sys != ECHILD)
+		launch_end_child(pidfd);
 	fd_close(&pidfd);
 	return -1;
+}
+
+/* The launcher has ended, and we have not understood it: it may have told of a child, which is ours
+ * then. */
+static void launch_give_up(int sock)
+{
+	const int64_t until = loop_now() + PATIENCE_PEER_MS * LOOP_MS;
+	struct error ignored;
+	int kind, pidfd;
+
+	while (loop_is_ready(sock, POLLIN, until) && msg_recv(sock, &kind, &ignored, &pidfd) > 0) {
+		if (kind == SAY_BORN && pidfd >= 0)
+			launch_end_child(pidfd);
+		fd_close(&pidfd);
+	}
 }
 
 pid_t launch(const struct launch *l, int *ret_pidfd, struct error *e)
@@ -159,6 +181,8 @@ pid_t launch(const struct launch *l, int *ret_pidfd, struct error *e)
 			kill(launcher, SIGKILL);
 		if (launcher != pid)
 			child_collect(launcher);
+		if (pid < 0)
+			launch_give_up(socks[0]);
 	}
 	fd_close(&socks[0]);
 	return pid;

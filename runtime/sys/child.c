@@ -29,6 +29,8 @@ int child_collect(pid_t pid)
 
 void child_end(pid_t pid)
 {
+	if (pid <= 0) /* to kill() that would be a group, or everybody */
+		return;
 	kill(pid, SIGKILL);
 	child_collect(pid);
 }

@@ -98,18 +98,19 @@ int unix_send_fds(int sock, const void *text, size_t len, const int *fds, size_t
 	} control = {0};
 	struct iovec io = {.iov_len = len};
 	struct msghdr h = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control.space,
-			   .msg_controllen = CMSG_SPACE(n * sizeof(int))};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&h);
+			   .msg_controllen = n ? CMSG_SPACE(n * sizeof(int)) : 0};
+	struct cmsghdr *c = &control.align;
 	const int64_t until = patience_until(PATIENCE_PEER_MS);
 	ssize_t sent;
 
-	if (!c || n == 0 || n > FDS_MAX)
+	if (n > FDS_MAX)
 		return err_set(e, ERR_BUG, "%zu descriptors at once", n);
 	memcpy(&io.iov_base, &text, sizeof(text)); /* sendmsg() does not write there */
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(n * sizeof(int));
-	memcpy(CMSG_DATA(c), fds, n * sizeof(int));
+	if (n)
+		memcpy(CMSG_DATA(c), fds, n * sizeof(int));
 	/* A stream may take less; descriptors have gone with the first byte. */
 	while (io.iov_len) {
 		sent = unix_send_some(sock, &h, until, e);
@@ -121,6 +122,51 @@ int unix_send_fds(int sock, const void *text, size_t len, const int *fds, size_t
 		h.msg_controllen = 0;
 	}
 	return 0;
+}
+
+/* All that came along, also more than was asked for: nothing of it may be left open. */
+static size_t unix_take_fds(struct msghdr *h, int fds[FDS_MAX])
+{
+	struct cmsghdr *c;
+	size_t n = 0;
+
+	for (c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		memcpy(fds, CMSG_DATA(c), n * sizeof(int));
+	}
+	return n;
+}
+
+ssize_t unix_recv_fds(int sock, void *text, size_t size, int *ret_fds, size_t max, size_t *ret_n)
+{
+	union {
+		char space[CMSG_SPACE(FDS_MAX * sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec io = {.iov_base = text, .iov_len = size};
+	struct msghdr h = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control.space,
+			   .msg_controllen = sizeof(control.space)};
+	int fds[FDS_MAX];
+	size_t i, n;
+	ssize_t len;
+
+	do
+		len = recvmsg(sock, &h, MSG_CMSG_CLOEXEC);
+	while (len < 0 && errno == EINTR);
+	if (len < 0)
+		return -1;
+	n = unix_take_fds(&h, fds);
+	if (n > max || h.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) {
+		for (i = 0; i < n; i++)
+			fd_close(&fds[i]);
+		errno = EMSGSIZE;
+		return -1;
+	}
+	memcpy(ret_fds, fds, n * sizeof(int));
+	*ret_n = n;
+	return len;
 }
 
 int unix_recv_fd(int sock, void *text, size_t size)

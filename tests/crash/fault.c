@@ -3,7 +3,7 @@
  * list, in the process of the command line and in those that it makes, up to the execve of the program.
  *
  *	fault --runtime R --bundle TEMPLATE [--verbs LIST] [--who parent|child|both] [--errnos LIST]
- *	      [--sample N] [--brief] [--tag NAME] [--watch DIR]… [--only PROC:N] [--allocations]
+ *	      [--sample N] [--brief] [--tag NAME] [--watch DIR]… [--only PROC:N] [--allocations] [--without CALLS]
  *
  * What must hold after each fault:
  *   no crash	 no process of the runtime is ended by a signal
@@ -18,7 +18,8 @@
  * keyring, an ambient capability, a descriptor, a scheduling policy.
  *
  * --sample N takes N points of each verb and side, evenly spread, with the errnos in turn. --brief leaves out
- * what lies inside a row of the same call (64 times rt_sigaction). --allocations: not system calls but the
+ * what lies inside a row of the same call (64 times rt_sigaction). --without leaves calls out, by name: here one
+ * that fails has done nothing, which is not so of every call. --allocations: not system calls but the
  * allocations of memory fail, in a runtime that was linked with alloc.c.
  */
 #define _GNU_SOURCE
@@ -76,7 +77,7 @@ struct tally {
 };
 
 struct options {
-	const char *verbs, *who, *errnos, *tag;
+	const char *verbs, *who, *errnos, *tag, *without;
 	unsigned long sample;
 	int only_proc;
 	unsigned long only_at;
@@ -544,6 +545,8 @@ static bool is_wanted(const struct trace_call *c, bool child)
 {
 	if (opt.only_proc >= 0)
 		return c->proc == (size_t)opt.only_proc && c->at == opt.only_at;
+	if (opt.without && box_wanted(opt.without, syscall_name(c->nr)))
+		return false;
 	/* Before main the C library has no way to say what failed; nothing of ours has happened by then. */
 	return (c->proc > 0) == child && !c->loading && trace_can_fail(c->nr);
 }
@@ -621,6 +624,7 @@ static void options_read(int argc, char **argv)
 		{ "only", required_argument, NULL, 'o' },
 		{ "brief", no_argument, NULL, 'B' },
 		{ "allocations", no_argument, NULL, 'a' },
+		{ "without", required_argument, NULL, 'x' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int k;
@@ -661,6 +665,9 @@ static void options_read(int argc, char **argv)
 			break;
 		case 'a':
 			opt.allocations = true;
+			break;
+		case 'x':
+			opt.without = optarg;
 			break;
 		default:
 			die("see the head of fault.c for the options");

@@ -35,6 +35,27 @@ crash_build_alloc() {
 		-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -lm
 }
 
+# Links the library's objects to $crash_work/lives, a process that makes containers by life.h, and once more with allocations that
+# can be told to fail.
+crash_build_lives() {
+	local cc=${CC:-cc} lib=("$crash_top/build/libsbxrun.a" -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -lm)
+	local own=("$crash_here/lives.c" "$crash_top/tests/unit/same.c")
+	# shellcheck disable=SC2086  # a list of flags
+	"$cc" $crash_flags -D_GNU_SOURCE -I"$crash_top/runtime" -I"$crash_top/tests/unit" -static-pie -fPIE -o "$crash_work/lives" "${own[@]}" "${lib[@]}"
+	# shellcheck disable=SC2086
+	"$cc" $crash_flags -fPIE -c -o "$crash_work/alloc.o" "$crash_here/alloc.c"
+	# shellcheck disable=SC2086
+	"$cc" $crash_flags -D_GNU_SOURCE -I"$crash_top/runtime" -I"$crash_top/tests/unit" -static-pie -fPIE -o "$crash_work/lives-alloc" "${own[@]}" \
+		"$crash_work/alloc.o" -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc "${lib[@]}"
+}
+
+# lives_run ARGS…: the faults on that process. A close() that fails has closed all the same, and signals, masks and what is mapped
+# can't be refused with the arguments that are given: the harness, for which a call that fails has done nothing, would be wrong.
+lives_run() {
+	LIVES_RUNTIME=$crash_runtime crash_runtime=$crash_work/lives fault_run "$crash_work/plain" --tag library \
+		--without close,rt_sigaction,rt_sigprocmask,munmap --verbs run,exec "$@"
+}
+
 # A root of busybox with every mount point there beforehand, so that a file that appears is a
 # leftover.
 crash_rootfs() {
