@@ -4,6 +4,7 @@
  *
  *	fault --runtime R --bundle TEMPLATE [--verbs LIST] [--who parent|child|both] [--errnos LIST]
  *	      [--sample N] [--brief] [--tag NAME] [--watch DIR]… [--only PROC:N] [--allocations]
+ *	      [--systemd]
  *
  * What must hold after each fault:
  *   no crash	 no process of the runtime is ended by a signal
@@ -19,7 +20,8 @@
  *
  * --sample N takes N points of each verb and side, evenly spread, with the errnos in turn. --brief leaves out
  * what lies inside a row of the same call (64 times rt_sigaction). --allocations: not system calls but the
- * allocations of memory fail, in a runtime that was linked with alloc.c.
+ * allocations of memory fail, in a runtime that was linked with alloc.c. --systemd: containers are scopes of
+ * systemd, and what that says of them is looked at, too.
  */
 #define _GNU_SOURCE
 #include "box.h"
@@ -172,6 +174,27 @@ static char *picture_cgroups(char *all)
 	return all;
 }
 
+/* What systemd would set again. Not the description, which is of one container alone. */
+static char *picture_units(char *all)
+{
+	struct names units = { NULL, 0 };
+
+	if (box.systemd)
+		leak_units(&box.place, &units);
+	for (size_t i = 0; i < units.n; i++) {
+		char *command = text("systemctl show -p Id,ActiveState,Slice,Delegate,DevicePolicy,DeviceAllow,MemoryMax,"
+				     "MemoryLimit,MemorySwapMax,TasksMax,CPUWeight,CPUShares,CollectMode %s",
+				     units.v[i]);
+		char *said = command_read(command);
+
+		all = add(all, said);
+		free(said);
+		free(command);
+	}
+	names_free(&units);
+	return all;
+}
+
 /* What the probe said, or "" if it did not. */
 static char *probe_text(void)
 {
@@ -207,7 +230,7 @@ static char *picture_take(void)
 {
 	char *all = picture_status(probe_text()), *s;
 
-	all = picture_cgroups(all);
+	all = picture_units(picture_cgroups(all));
 	s = text_replace(all, box.id, "ID");
 	free(all);
 	return s;
@@ -619,6 +642,7 @@ static void options_read(int argc, char **argv)
 		{ "tag", required_argument, NULL, 't' },
 		{ "watch", required_argument, NULL, 'W' },
 		{ "only", required_argument, NULL, 'o' },
+		{ "systemd", no_argument, NULL, 'S' },
 		{ "brief", no_argument, NULL, 'B' },
 		{ "allocations", no_argument, NULL, 'a' },
 		{ NULL, 0, NULL, 0 },
@@ -655,6 +679,9 @@ static void options_read(int argc, char **argv)
 		case 'o':
 			if (sscanf(optarg, "%d:%lu", &opt.only_proc, &opt.only_at) != 2)
 				die("--only wants PROC:N");
+			break;
+		case 'S':
+			box.systemd = true;
 			break;
 		case 'B':
 			opt.brief = true;
