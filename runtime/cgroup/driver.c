@@ -15,12 +15,13 @@ int cgroup_driver_begin(const struct cgroup_plan *p, const struct cgroup_dirs *d
 	return driver->begin ? driver->begin(p, d, h, e) : 0;
 }
 
-void cgroup_driver_give_up(const struct cgroup_unit *u, struct cgroup_handle *h)
+void cgroup_driver_give_up(const struct cgroup_unit *u, const struct cgroup_dirs *d,
+			   struct cgroup_handle *h)
 {
 	const struct cgroup_driver_calls *driver = driver_of(u);
 
 	if (driver->give_up)
-		driver->give_up(u, h);
+		driver->give_up(u, d, h);
 }
 
 int cgroup_driver_update(const struct cgroup_plan *p, struct error *e)

@@ -14,7 +14,8 @@
 struct cgroup_driver_calls {
 	int (*begin)(const struct cgroup_plan *p, const struct cgroup_dirs *d,
 		     struct cgroup_handle *h, struct error *e);
-	void (*give_up)(const struct cgroup_unit *u, struct cgroup_handle *h);
+	void (*give_up)(const struct cgroup_unit *u, const struct cgroup_dirs *d,
+			struct cgroup_handle *h);
 	int (*update)(const struct cgroup_plan *p, struct error *e);
 	void (*end)(const struct cgroup_unit *u, const struct cgroup_dirs *d,
 		    const struct noter *noter);
@@ -27,7 +28,8 @@ int cgroup_driver_begin(const struct cgroup_plan *p, const struct cgroup_dirs *d
 			struct cgroup_handle *h, struct error *e);
 
 /* What began came to nothing. */
-void cgroup_driver_give_up(const struct cgroup_unit *u, struct cgroup_handle *h);
+void cgroup_driver_give_up(const struct cgroup_unit *u, const struct cgroup_dirs *d,
+			   struct cgroup_handle *h);
 
 /* The limits of the plan are in the files already. */
 int cgroup_driver_update(const struct cgroup_plan *p, struct error *e);

@@ -537,7 +537,7 @@ int cgroup_make(const struct cgroup_plan *p, struct cgroup_dirs *dirs,
 		return err_wrap(e, "cgroup");
 	if (hierarchies_make(p, dirs, &h, e) < 0) {
 		cgroup_handle_close(&h);
-		cgroup_driver_give_up(&p->unit, &h);
+		cgroup_driver_give_up(&p->unit, dirs, &h);
 		return err_wrap(e, "cgroup");
 	}
 	*ret_handle = h;

@@ -7,8 +7,8 @@
  * of it.
  *
  * A scope without processes goes away by itself where systemd has the unified tree; on v1 alone it
- * has to be stopped. A unit is stopped only if its cgroup is the container's by its claim, or if
- * its description has that claim: by now, another container may have one of that name.
+ * has to be stopped. A unit is stopped only if its description has the container's claim: by now,
+ * somebody else may have one of that name.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -122,7 +122,23 @@ static int scope_check_place(const struct cgroup_plan *p, pid_t holder, struct e
 		       p->unit.name, p->dirs.n ? p->dirs.v[p->dirs.n - 1].path : "");
 }
 
-static void scope_give_up(const struct cgroup_unit *u, struct cgroup_handle *h)
+/* Only what is the container's: a name is free, and may be another's, once the last process has
+ * ended, which was before we could ask. */
+static int scope_stop(struct systemd *s, const struct cgroup_unit *u, const struct cgroup_dirs *d,
+		      struct error *e)
+{
+	struct arena a = {0};
+	char *text = NULL;
+	int rc = systemd_describe_unit(s, u->name, &a, &text, e);
+
+	if (rc == 0 && str_eq(text, scope_description(d, &a)))
+		rc = systemd_stop_unit(s, u->name, e);
+	arena_free(&a);
+	return rc;
+}
+
+static void scope_give_up(const struct cgroup_unit *u, const struct cgroup_dirs *d,
+			  struct cgroup_handle *h)
 {
 	struct error ignored;
 	struct systemd s;
@@ -130,7 +146,7 @@ static void scope_give_up(const struct cgroup_unit *u, struct cgroup_handle *h)
 	cgroup_holder_end(h);
 	if (scope_open(u, &s, &ignored) < 0)
 		return;
-	(void)!systemd_stop_unit(&s, u->name, &ignored);
+	(void)!scope_stop(&s, u, d, &ignored);
 	systemd_close(&s);
 }
 
@@ -151,7 +167,7 @@ static int scope_begin(const struct cgroup_plan *p, const struct cgroup_dirs *d,
 	}
 	log_info("systemd has started %s", p->unit.name);
 	if (scope_check_place(p, h->holder, e) < 0) {
-		scope_give_up(&p->unit, h);
+		scope_give_up(&p->unit, d, h);
 		return -1;
 	}
 	return 0;
@@ -189,24 +205,6 @@ static int scope_whose(const struct cgroup_dirs *d)
 	return whose;
 }
 
-/* A create that was cut short may have started the unit, and not yet have claimed its cgroup. */
-static bool scope_is_ours(struct systemd *s, const struct cgroup_unit *u,
-			  const struct cgroup_dirs *d, int whose)
-{
-	struct arena a = {0};
-	struct error ignored;
-	char *text = NULL;
-	bool ours;
-
-	if (whose == CGROUP_OURS)
-		return true;
-	ours = whose == CGROUP_NOBODYS &&
-	       systemd_describe_unit(s, u->name, &a, &text, &ignored) == 0 && text &&
-	       str_eq(text, scope_description(d, &a));
-	arena_free(&a);
-	return ours;
-}
-
 /* A systemd that doesn't answer must not keep a container from being deleted: its processes are
  * gone, its directories will be, and systemd finds the unit empty sooner or later. */
 static void scope_end(const struct cgroup_unit *u, const struct cgroup_dirs *d,
@@ -221,8 +219,7 @@ static void scope_end(const struct cgroup_unit *u, const struct cgroup_dirs *d,
 		return;
 	rc = scope_open(u, &s, &e);
 	if (rc == 0) {
-		if (scope_is_ours(&s, u, d, whose))
-			rc = systemd_stop_unit(&s, u->name, &e);
+		rc = scope_stop(&s, u, d, &e);
 		systemd_close(&s);
 	}
 	if (rc < 0)

@@ -110,6 +110,7 @@ void box_open(struct box *b)
 	char *work = text("%s/crash-XXXXXX", tmp ? tmp : "/tmp"), *path, *pid_dir;
 
 	be_tracer();
+	b->place.units = b->systemd;
 	if (!mkdtemp(work))
 		die("%s: %s", work, strerror(errno));
 	b->place.work = work;
@@ -181,7 +182,7 @@ static const char *box_word(const struct box *b, const char *word)
 
 char **box_command(const struct box *b, const char *const *args)
 {
-	char **v = calloc(BOX_ARGS + 4, sizeof(*v));
+	char **v = calloc(BOX_ARGS + 5, sizeof(*v));
 	size_t n = 0;
 
 	if (!v)
@@ -189,6 +190,8 @@ char **box_command(const struct box *b, const char *const *args)
 	v[n++] = text("%s", b->runtime);
 	v[n++] = text("--root");
 	v[n++] = text("%s", b->place.state);
+	if (b->systemd && (strcmp(args[0], "create") == 0 || strcmp(args[0], "run") == 0))
+		v[n++] = text("--systemd-cgroup");
 	for (size_t i = 0; i < BOX_ARGS && args[i]; i++)
 		v[n++] = text("%s", box_word(b, args[i]));
 	return v;

@@ -39,6 +39,7 @@ extern const char *const box_create[BOX_ARGS], *const box_start[BOX_ARGS],
 
 struct box {
 	const char *runtime;
+	bool systemd; /* the cgroups are scopes: create and run are told, the other verbs have to know it */
 	const char *template; /* its config.json holds @ID@, @ARGS@ and, if it likes, @FACTS@ */
 	const char *facts;    /* text for @FACTS@ */
 	bool probe;	      /* what a verb starts is /bin/probe instead of sleep or true */

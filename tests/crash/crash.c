@@ -1,10 +1,11 @@
 /*
  * crash.c: the crash-point harness. SIGKILL at every system call of a runtime's verb, then `delete
- * --force`, then a look at what is left: cgroups, mounts, processes, state, temporary files.
+ * --force`, then a look at what is left: cgroups, mounts, processes, state, temporary files and,
+ * with --systemd, which asks the runtime for that driver, units.
  *
  *	crash --runtime R --bundle TEMPLATE [--verbs create,start,run,delete]
  *	      [--who parent|child|both|tied|pipe] [--sample N] [--tag NAME] [--watch DIR]…
- *	      [--rush] [--only PROC:N]
+ *	      [--rush] [--only PROC:N] [--systemd]
  *
  * TEMPLATE/config.json holds @ID@ (in cgroupsPath, so that leftover cgroups can be found) and
  * @ARGS@ (the program's arguments: /bin/sleep or /bin/true, by verb). Each point gets a container
@@ -263,6 +264,7 @@ static void options_read(struct crash *c, int argc, char **argv)
 		{ "watch", required_argument, NULL, 'W' },
 		{ "rush", no_argument, NULL, 'R' },
 		{ "only", required_argument, NULL, 'o' },
+		{ "systemd", no_argument, NULL, 'S' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options *o = &c->opt;
@@ -300,6 +302,9 @@ static void options_read(struct crash *c, int argc, char **argv)
 		case 'o':
 			if (sscanf(optarg, "%d:%lu", &o->only_proc, &o->only_at) != 2)
 				die("--only wants PROC:N");
+			break;
+		case 'S':
+			c->box.systemd = true;
 			break;
 		default:
 			die("see the head of crash.c for the options");

@@ -4,6 +4,7 @@
  *
  *	fault --runtime R --bundle TEMPLATE [--verbs LIST] [--who parent|child|both] [--errnos LIST]
  *	      [--sample N] [--brief] [--tag NAME] [--watch DIR]… [--only PROC:N] [--allocations] [--without CALLS]
+ *	      [--systemd]
  *
  * What must hold after each fault:
  *   no crash	 no process of the runtime is ended by a signal
@@ -20,7 +21,8 @@
  * --sample N takes N points of each verb and side, evenly spread, with the errnos in turn. --brief leaves out
  * what lies inside a row of the same call (64 times rt_sigaction). --without leaves calls out, by name: here one
  * that fails has done nothing, which is not so of every call. --allocations: not system calls but the
- * allocations of memory fail, in a runtime that was linked with alloc.c.
+ * allocations of memory fail, in a runtime that was linked with alloc.c. --systemd: containers are scopes of
+ * systemd, and what that says of them is looked at, too.
  */
 #define _GNU_SOURCE
 #include "box.h"
@@ -173,6 +175,27 @@ static char *picture_cgroups(char *all)
 	return all;
 }
 
+/* What systemd would set again. Not the description, which is of one container alone. */
+static char *picture_units(char *all)
+{
+	struct names units = { NULL, 0 };
+
+	if (box.systemd)
+		leak_units(&box.place, &units);
+	for (size_t i = 0; i < units.n; i++) {
+		char *command = text("systemctl show -p Id,ActiveState,Slice,Delegate,DevicePolicy,DeviceAllow,MemoryMax,"
+				     "MemoryLimit,MemorySwapMax,TasksMax,CPUWeight,CPUShares,CollectMode %s",
+				     units.v[i]);
+		char *said = command_read(command);
+
+		all = add(all, said);
+		free(said);
+		free(command);
+	}
+	names_free(&units);
+	return all;
+}
+
 /* What the probe said, or "" if it did not. */
 static char *probe_text(void)
 {
@@ -208,7 +231,7 @@ static char *picture_take(void)
 {
 	char *all = picture_status(probe_text()), *s;
 
-	all = picture_cgroups(all);
+	all = picture_units(picture_cgroups(all));
 	s = text_replace(all, box.id, "ID");
 	free(all);
 	return s;
@@ -622,6 +645,7 @@ static void options_read(int argc, char **argv)
 		{ "tag", required_argument, NULL, 't' },
 		{ "watch", required_argument, NULL, 'W' },
 		{ "only", required_argument, NULL, 'o' },
+		{ "systemd", no_argument, NULL, 'S' },
 		{ "brief", no_argument, NULL, 'B' },
 		{ "allocations", no_argument, NULL, 'a' },
 		{ "without", required_argument, NULL, 'x' },
@@ -659,6 +683,9 @@ static void options_read(int argc, char **argv)
 		case 'o':
 			if (sscanf(optarg, "%d:%lu", &opt.only_proc, &opt.only_at) != 2)
 				die("--only wants PROC:N");
+			break;
+		case 'S':
+			box.systemd = true;
 			break;
 		case 'B':
 			opt.brief = true;

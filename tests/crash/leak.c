@@ -3,7 +3,7 @@
  *
  * Nothing here asks the runtime: cgroups are found by walking every mounted hierarchy, processes by
  * descent (the harness is the subreaper, so an orphan becomes its child), by cgroup, by command
- * line, root and executable; mounts in mountinfo.
+ * line, root and executable; mounts in mountinfo; units of systemd by asking it.
  *
  * Caveat: only names that hold the container's id or lie below the harness's own directories are
  * looked at, since other programs are at work on the same machine.
@@ -21,7 +21,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-const char *const leak_names[LEAK_KINDS] = { "cgroups", "mounts", "processes", "state", "tmp" };
+const char *const leak_names[LEAK_KINDS] = { "cgroups", "mounts", "processes", "state", "tmp", "units" };
 
 /* Directories that all programs share: there a new name counts only if it holds the id. */
 static const char *const shared_dirs[] = { "/tmp", "/var/tmp", "/run", "/run/lock", "/dev/shm" };
@@ -222,6 +222,19 @@ static void find_mounts(const struct place *pl, struct names *ret)
 	free(s);
 }
 
+void leak_units(const struct place *pl, struct names *ret)
+{
+	char *command = text("systemctl list-units --all --full --plain --no-legend '*%s*'", pl->id);
+	char *said = command_read(command), *save = NULL;
+
+	for (char *line = strtok_r(said, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		line[strcspn(line, " ")] = '\0';
+		names_add(ret, line);
+	}
+	free(said);
+	free(command);
+}
+
 static void list_full(const char *dir, struct names *ret)
 {
 	struct names l = { NULL, 0 };
@@ -284,6 +297,8 @@ void leak_find(const struct place *p, struct leaks *ret)
 		find_new(p, p->temp.v[i], &ret->kind[LEAK_TEMP]);
 	for (size_t i = 0; i < sizeof(shared_dirs) / sizeof(*shared_dirs); i++)
 		find_shared(p, shared_dirs[i], &ret->kind[LEAK_TEMP]);
+	if (p->units)
+		leak_units(p, &ret->kind[LEAK_UNIT]);
 }
 
 bool leak_none(const struct leaks *l)
@@ -317,6 +332,15 @@ static void thaw(const struct names *cgroups)
 	}
 }
 
+/* One that ends by itself meanwhile can't be stopped any more. */
+static void stop_unit(const char *unit)
+{
+	char *command = text("systemctl stop %s; systemctl reset-failed %s; true", unit, unit);
+
+	free(command_read(command));
+	free(command);
+}
+
 static void remove_once(const struct place *p, struct leaks *l)
 {
 	thaw(&l->kind[LEAK_CGROUP]);
@@ -333,6 +357,8 @@ static void remove_once(const struct place *p, struct leaks *l)
 			tree_empty(l->kind[k].v[i]);
 			(void)remove(l->kind[k].v[i]);
 		}
+	for (size_t i = 0; i < l->kind[LEAK_UNIT].n; i++)
+		stop_unit(l->kind[LEAK_UNIT].v[i]);
 	leak_find(p, l);
 }
 

@@ -12,12 +12,13 @@ struct place {
 	const char *id;
 	const char *work;  /* everything of the harness is below */
 	const char *state; /* --root of the runtime */
+	bool units;	   /* systemd is asked, too */
 	struct names
 		temp; /* directories that must look as before: TMPDIR, the bundle, the rootfs… */
 	struct names before; /* what leak_note_files() saw: full paths */
 };
 
-enum leak_kind { LEAK_CGROUP, LEAK_MOUNT, LEAK_PROCESS, LEAK_STATE, LEAK_TEMP, LEAK_KINDS };
+enum leak_kind { LEAK_CGROUP, LEAK_MOUNT, LEAK_PROCESS, LEAK_STATE, LEAK_TEMP, LEAK_UNIT, LEAK_KINDS };
 
 struct leaks {
 	struct names kind[LEAK_KINDS];
@@ -31,6 +32,8 @@ void leak_note_files(struct place *p);
 void leak_find(const struct place *p, struct leaks *ret);
 /* Adds the container's cgroups, parents first. */
 void leak_cgroups(const struct place *p, struct names *ret);
+/* Adds the names of the units of systemd that have the id in theirs. */
+void leak_units(const struct place *p, struct names *ret);
 /* Says whether there is nothing. */
 bool leak_none(const struct leaks *l);
 void leak_free(struct leaks *l);

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# lib.sh: builds the harnesses and their bundles; sourced by check.sh and torture.sh.
+# lib.sh: builds the harnesses and their bundles; sourced by check.sh, torture.sh and systemd.sh.
 #
-# crash_work is a directory of this run that is removed at the end. SBXRUN names the runtime under
-# test.
+# crash_work is a directory of this run that is removed at the end, and crash_bin where the programs
+# are: the same, unless the caller has built them elsewhere before. SBXRUN names the runtime under test.
 
 crash_here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 crash_top=$(cd "$crash_here/../.." && pwd)
@@ -11,27 +11,31 @@ crash_work=$(mktemp -d "${TMPDIR:-/tmp}/crash-test-XXXXXX")
 chmod 711 "$crash_work" # a root of a user namespace must reach its rootfs
 trap 'rm -rf "$crash_work"' EXIT
 
+crash_bin=${crash_bin:-$crash_work}
+
 crash_flags="-std=gnu17 -O2 -g -Wall -Wextra -Wshadow -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes
 	-Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wconversion -Wsign-conversion -Wcast-qual"
 
-# Compiles the harnesses to $crash_work/crash and $crash_work/fault.
+# Compiles the harnesses to $crash_bin/crash and $crash_bin/fault, and what runs inside to $crash_bin/probe.
 crash_build() {
 	local cc=${CC:-cc} name
 	printf '#include <sys/syscall.h>\n' | "$cc" -E -dM - |
-		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{ __NR_\1, "\1" },/p' | sort >"$crash_work/syscall-names.h"
+		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{ __NR_\1, "\1" },/p' | sort >"$crash_bin/syscall-names.h"
 	for name in crash fault; do
 		# shellcheck disable=SC2086  # a list of flags
-		"$cc" $crash_flags -include sys/syscall.h -I"$crash_work" -o "$crash_work/$name" \
+		"$cc" $crash_flags -include sys/syscall.h -I"$crash_bin" -o "$crash_bin/$name" \
 			"$crash_here/$name.c" "$crash_here"/{box,trace,leak,tool}.c
 	done
+	# shellcheck disable=SC2086  # a list of flags
+	"$cc" $crash_flags -static -o "$crash_bin/probe" "$crash_here/probe.c"
 }
 
-# Links the runtime's objects once more, to $crash_work/sbxrun-alloc, with allocations that can be told to fail.
+# Links the runtime's objects once more, to $crash_bin/sbxrun-alloc, with allocations that can be told to fail.
 crash_build_alloc() {
 	local cc=${CC:-cc}
 	# shellcheck disable=SC2086  # a list of flags
-	"$cc" $crash_flags -fPIE -c -o "$crash_work/alloc.o" "$crash_here/alloc.c"
-	"$cc" -static-pie -o "$crash_work/sbxrun-alloc" "$crash_top"/build/runtime/*/*.o "$crash_work/alloc.o" \
+	"$cc" $crash_flags -fPIE -c -o "$crash_bin/alloc.o" "$crash_here/alloc.c"
+	"$cc" -static-pie -o "$crash_bin/sbxrun-alloc" "$crash_top"/build/runtime/*/*.o "$crash_bin/alloc.o" \
 		-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -lm
 }
 
@@ -65,11 +69,10 @@ crash_rootfs() {
 	for name in sh true sleep; do
 		ln -sf busybox "$root/bin/$name"
 	done
-	# shellcheck disable=SC2086  # a list of flags
-	"${CC:-cc}" $crash_flags -static -o "$root/bin/probe" "$crash_here/probe.c"
+	cp "$crash_bin/probe" "$root/bin/probe"
 }
 
-# crash_bundle DIR [userns|hooks|user]: a bundle template with most of what a container can have.
+# crash_bundle DIR [userns|hooks|user|systemd]: a bundle template with most of what a container can have.
 crash_bundle() {
 	mkdir -p "$1"
 	crash_config >"$1/config.json"
@@ -95,6 +98,10 @@ crash_bundle() {
 			| .process.noNewPrivileges = false | .process.oomScoreAdj = 100
 			| .linux.sysctl = {"kernel.shmmni": "4000"} | .linux.namespaces += [{"type": "cgroup"}]' \
 			"$1/config.json" >"$1/new"
+		mv "$1/new" "$1/config.json"
+		;;
+	systemd)
+		jq '.linux.cgroupsPath = "system.slice:crash:@ID@"' "$1/config.json" >"$1/new"
 		mv "$1/new" "$1/config.json"
 		;;
 	esac
@@ -160,6 +167,40 @@ crash_config() {
 	END
 }
 
+# harness_sees BUNDLE KIND:WORD… [-- ARG…]: the harness must find each KIND that fake-runtime.sh leaves, and call it WORD, and
+# nothing where it leaves nothing.
+harness_sees() {
+	local bundle=$1 kind kinds=() word
+	shift
+	while [ $# != 0 ] && [ "$1" != -- ]; do
+		kinds+=("$1")
+		shift
+	done
+	[ $# = 0 ] || shift
+	for kind in "${kinds[@]}"; do
+		word=${kind#*:}
+		if FAKE=${kind%:*} fake_run "$bundle" "$@" >"$crash_work/out" 2>&1; then
+			echo "not ok crash harness-sees-$word: reported clean"
+		elif grep -q "^# dirty: create parent.*; $word [0-9]" "$crash_work/out" &&
+			grep -q "^not ok crash create-parent: .* $word [1-9]" "$crash_work/out"; then
+			echo "ok crash harness-sees-$word"
+		else
+			echo "not ok crash harness-sees-$word: $(tail -n 1 "$crash_work/out")"
+		fi
+	done
+	word=nothing-else${1:+-with${1#-}}
+	if FAKE='' fake_run "$bundle" "$@" >"$crash_work/out" 2>&1; then
+		echo "ok crash harness-sees-$word"
+	else
+		echo "not ok crash harness-sees-$word: $(tail -n 1 "$crash_work/out")"
+	fi
+}
+
+fake_run() {
+	local crash_runtime=$crash_here/fake-runtime.sh
+	crash_run "$1" --verbs create --who parent --sample 8 "${@:2}"
+}
+
 # crash_run BUNDLE ARGS…: the crash-point harness on the runtime under test. With crash_view=v1 it sees the
 # v1 hierarchies only. fault_run: the same with the harness that lets calls fail.
 crash_run() { harness_run crash "$@"; }
@@ -172,7 +213,7 @@ harness_run() {
 	if [ "${crash_view:-}" = v1 ]; then
 		view=(unshare -m --propagation private sh -c 'umount /sys/fs/cgroup/unified && exec "$@"' v1)
 	fi
-	TMPDIR=$crash_work ${view[@]+"${view[@]}"} "$crash_work/$harness" --runtime "$crash_runtime" --bundle "$bundle" \
+	TMPDIR=$crash_work ${view[@]+"${view[@]}"} "$crash_bin/$harness" --runtime "$crash_runtime" --bundle "$bundle" \
 		--watch "$crash_work/rootfs" "$@" 2>"$crash_work/err" || rc=$?
 	if [ $rc -gt 1 ]; then
 		echo "not ok $harness points: $(tr '\n' ' ' <"$crash_work/err")"

@@ -73,23 +73,15 @@ void names_free(struct names *l)
 	l->n = 0;
 }
 
-char *file_read(const char *path, size_t *ret_len)
+/* Everything that f still has, with a NUL behind it. */
+static char *stream_read(FILE *f, size_t *ret_len)
 {
-	size_t len = 0, room = 4096;
-	char *s;
-	FILE *f;
+	size_t len = 0, room = 4096, got;
+	char *s = malloc(room);
 
-	f = fopen(path, "re");
-	if (!f)
-		return NULL;
-	s = malloc(room);
 	if (!s)
 		die("out of memory");
-	for (;;) {
-		size_t got = fread(s + len, 1, room - len - 1, f);
-
-		if (got == 0)
-			break;
+	while ((got = fread(s + len, 1, room - len - 1, f))) {
 		len += got;
 		if (room - len < 2) {
 			room *= 2;
@@ -98,10 +90,36 @@ char *file_read(const char *path, size_t *ret_len)
 				die("out of memory");
 		}
 	}
-	fclose(f);
 	s[len] = '\0';
 	if (ret_len)
 		*ret_len = len;
+	return s;
+}
+
+char *file_read(const char *path, size_t *ret_len)
+{
+	FILE *f = fopen(path, "re");
+	char *s;
+
+	if (!f)
+		return NULL;
+	s = stream_read(f, ret_len);
+	fclose(f);
+	return s;
+}
+
+char *command_read(const char *command)
+{
+	FILE *f = popen(command, "re");
+	char *s;
+	int status;
+
+	if (!f)
+		die("%s: %s", command, strerror(errno));
+	s = stream_read(f, NULL);
+	status = pclose(f);
+	if (status != 0)
+		die("%s: status %#x", command, (unsigned)status);
 	return s;
 }
 

@@ -32,6 +32,8 @@ void names_free(struct names *l);
 char *file_read(const char *path, size_t *ret_len);
 /* Writes s to path, made new. */
 void file_write(const char *path, const char *s);
+/* What a command line of the shell says; its status must be 0. */
+char *command_read(const char *command);
 /* A copy of s in which every from is replaced by to. */
 char *text_replace(const char *s, const char *from, const char *to);
 
