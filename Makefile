@@ -48,7 +48,7 @@ LIB_ROOMS := base sys json oci filter plan ns cgroup rootfs security state init 
 # The programs, each with the rooms that are its own and those of the library that may end up in it.
 # tests/builds/programs looks into the linked files.
 PROGRAMS     := sbxrun
-OWN_sbxrun   := cli
+OWN_sbxrun   := cli setup
 ROOMS_sbxrun := $(LIB_ROOMS)
 
 sources = $(wildcard $(patsubst %,runtime/%/*.c,$(1)))
