@@ -13,7 +13,7 @@ static void print_report(const struct setup_report *r, bool dry_run)
 
 	for (i = 0; i < r->said.n; i++)
 		printf("%s: %s\n", r->engine, r->said.v[i]);
-	if (r->outcome == SETUP_NOTHING)
+	if (r->outcome == SETUP_NOTHING && !r->said.n)
 		printf("%s: nothing to do\n", r->engine);
 	if (r->outcome != SETUP_DONE)
 		return;
@@ -22,9 +22,9 @@ static void print_report(const struct setup_report *r, bool dry_run)
 		return;
 	}
 	if (r->reload)
-		printf("%s: to have it read that: %s\n", r->engine, r->reload);
+		printf("%s: now: %s\n", r->engine, r->reload);
 	if (r->try_it)
-		printf("%s: to try it: %s\n", r->engine, r->try_it);
+		printf("%s: try: %s\n", r->engine, r->try_it);
 }
 
 /* The last failure is the command's; those before it are told on the way. */
@@ -54,9 +54,13 @@ static int print_result(const struct setup_result *r, bool dry_run, struct error
 
 static int run_setup(struct cli *c, bool remove, struct error *e)
 {
-	const struct setup_options o = {.sysroot = c->sysroot, .program = c->program_path,
-					.remove = remove, .force = c->force,
-					.dry_run = c->dry_run, .names = c->args, .n = c->n_args};
+	const struct setup_options o = {.sysroot = c->sysroot,
+					.program = c->program_path,
+					.remove = remove,
+					.force = c->force,
+					.dry_run = c->dry_run,
+					.names = c->args,
+					.n = c->n_args};
 	struct setup_result r;
 
 	if (setup_run(&o, c->arena, &r, e) < 0)
@@ -90,10 +94,24 @@ static const struct cli_option uninstall_options[] = {
 
 static const char synopsis[] = "[docker|containerd|podman|crio]…";
 
-const struct cli_command cli_install = {
-	"install", synopsis, "register sbxrun with the engines of this machine", install_options,
-	ARRAY_SIZE(install_options), 0, SIZE_MAX, false, install_run, .stateless = true};
+const struct cli_command cli_install = {"install",
+					synopsis,
+					"register sbxrun with the engines of this machine",
+					install_options,
+					ARRAY_SIZE(install_options),
+					0,
+					SIZE_MAX,
+					false,
+					install_run,
+					.stateless = true};
 
-const struct cli_command cli_uninstall = {
-	"uninstall", synopsis, "take sbxrun out of the engines' config files", uninstall_options,
-	ARRAY_SIZE(uninstall_options), 0, SIZE_MAX, false, uninstall_run, .stateless = true};
+const struct cli_command cli_uninstall = {"uninstall",
+					  synopsis,
+					  "take sbxrun out of the engines' config files",
+					  uninstall_options,
+					  ARRAY_SIZE(uninstall_options),
+					  0,
+					  SIZE_MAX,
+					  false,
+					  uninstall_run,
+					  .stateless = true};

@@ -129,9 +129,11 @@ static int check_import(struct setup_work *w, const struct tree_file *f, const c
 
 	slash = strrchr(path, '/');
 	if (strcspn(path, "*?[\\") < (size_t)(slash - path))
-		return err_set(e, ERR_CONFIG,
-			       "%s: imports %s, and what that is can't be told: add the handler by hand "
-			       "(sbxrun-install(8))", f->name, path);
+		return err_set(
+			e, ERR_CONFIG,
+			"%s: imports %s, and what that is can't be told: add the handler by hand "
+			"(sbxrun-install(8))",
+			f->name, path);
 	tree_list(w->tree, arena_strndup(w->arena, path, (size_t)(slash - path)), "", &files);
 	for (i = 0; i < files.n; i++) {
 		if (fnmatch(slash + 1, strrchr(files.v[i], '/') + 1, 0) != 0)
@@ -139,10 +141,12 @@ static int check_import(struct setup_work *w, const struct tree_file *f, const c
 		if (tree_read(w->tree, files.v[i], &other, e) < 0)
 			return -1;
 		if (names_cri(w, &other))
-			return err_set(e, ERR_CONFIG,
-				       "%s is imported, has the CRI plugin's config and replaces what "
-				       "stands in %s: add the handler there by hand "
-				       "(sbxrun-install(8))", other.name, f->name);
+			return err_set(
+				e, ERR_CONFIG,
+				"%s is imported, has the CRI plugin's config and replaces what "
+				"stands in %s: add the handler there by hand "
+				"(sbxrun-install(8))",
+				other.name, f->name);
 	}
 	return 0;
 }
@@ -160,10 +164,12 @@ static int check_imports(struct setup_work *w, const struct tree_file *f,
 
 static int refuse_version(const struct tree_file *f, struct error *e)
 {
-	return err_set(e, ERR_CONFIG,
-		       "%s has no version, so it is of the first form, which containerd gives up: "
-		       "`containerd config migrate` prints it in the present one; put that there, and "
-		       "call this again", f->name);
+	return err_set(
+		e, ERR_CONFIG,
+		"%s has no version, so it is of the first form, which containerd gives up: "
+		"`containerd config migrate` prints it in the present one; put that there, and "
+		"call this again",
+		f->name);
 }
 
 static int add_block(struct setup_work *w, const struct tree_file *f,
@@ -213,18 +219,21 @@ static int containerd_add(struct setup_work *w, struct error *e)
 	if (c.blank)
 		return add_to_none(w, &f, &c, e);
 	if (c.cri_is_disabled) {
-		setup_say(w, "%s: disabled_plugins has the CRI plugin, the only one that knows "
-			  "handlers%s", f.name, w->named ? "; enable it" : ": nothing to register");
+		setup_say(w,
+			  "%s: disabled_plugins has the CRI plugin, the only one that knows "
+			  "handlers%s",
+			  f.name, w->named ? "; enable it" : ": nothing to register");
 		if (!w->named)
 			return 0;
 	}
 	if (c.version < 2)
 		return refuse_version(&f, e);
 	if (c.foreign_line)
-		return err_set(e, ERR_CONFIG,
-			       "%s:%zu: there is a handler \"sbxrun\" already, which sbxrun install "
-			       "has not made: remove it first, or leave it",
-			       f.name, c.foreign_line);
+		return err_set(
+			e, ERR_CONFIG,
+			"%s:%zu: there is a handler \"sbxrun\" already, which sbxrun install "
+			"has not made: remove it first, or leave it",
+			f.name, c.foreign_line);
 	if (c.version >= 3 && containerd_toml_imports_conf_d(&c))
 		return add_drop_in(w, &f, &c, e);
 	return add_block(w, &f, &c, e);
@@ -280,16 +289,20 @@ static int remove_from_config(struct setup_work *w, struct error *e)
 	if (containerd_toml_read(f.name, f.text, f.len, w->arena, &c, e) < 0)
 		return -1;
 	if (c.foreign_line)
-		return err_set(e, ERR_CONFIG,
-			       "%s:%zu: a handler \"sbxrun\" that sbxrun install has not made: remove "
-			       "it by hand", f.name, c.foreign_line);
+		return err_set(
+			e, ERR_CONFIG,
+			"%s:%zu: a handler \"sbxrun\" that sbxrun install has not made: remove "
+			"it by hand",
+			f.name, c.foreign_line);
 	if (!c.block_end)
 		return 0;
 	if (c.block_has_version && c.has_others)
-		return err_set(e, ERR_CONFIG,
-			       "%s: sbxrun install has made this file, and others have added to it: "
-			       "remove the lines from \"# sbxrun: begin\" to \"# sbxrun: end\" by hand, "
-			       "but for the version", f.name);
+		return err_set(
+			e, ERR_CONFIG,
+			"%s: sbxrun install has made this file, and others have added to it: "
+			"remove the lines from \"# sbxrun: begin\" to \"# sbxrun: end\" by hand, "
+			"but for the version",
+			f.name);
 	if (c.block_has_version && c.version >= 3 && conf_d_is_shared(w))
 		setup_say(w, "%s: stays, because %s has other files", f.name, CONTAINERD_CONF_D);
 	else

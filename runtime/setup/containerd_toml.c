@@ -6,7 +6,8 @@
 #include "setup/containerd_toml.h"
 #include "setup/toml_scan.h"
 
-static const char block_begin[] = "# sbxrun: begin (sbxrun install; sbxrun uninstall removes this)\n";
+static const char block_begin[] =
+	"# sbxrun: begin (sbxrun install; sbxrun uninstall removes this)\n";
 static const char block_end[] = "# sbxrun: end\n";
 
 enum { HANDLERS = 4, TEXT_MAX = 4 << 20 };
@@ -53,12 +54,13 @@ static int find_block(const char *what, struct containerd_toml *c, struct error 
 	if (begin == SIZE_MAX)
 		return 0;
 	end = find_line(c->text, c->len, block_end, begin);
-	if (end == SIZE_MAX ||
-	    find_line(c->text, c->len, block_begin, begin + 1) != SIZE_MAX)
-		return err_set(e, ERR_CONFIG,
-			       "%s: the lines that sbxrun install has added have no end, or stand "
-			       "there twice: remove them by hand (\"# sbxrun: begin\" to \"# sbxrun: "
-			       "end\")", what);
+	if (end == SIZE_MAX || find_line(c->text, c->len, block_begin, begin + 1) != SIZE_MAX)
+		return err_set(
+			e, ERR_CONFIG,
+			"%s: the lines that sbxrun install has added have no end, or stand "
+			"there twice: remove them by hand (\"# sbxrun: begin\" to \"# sbxrun: "
+			"end\")",
+			what);
 	c->block_at = begin >= 2 && memcmp(c->text + begin - 2, "\n\n", 2) == 0 ? begin - 1 : begin;
 	c->block_end = end + sizeof(block_end) - 1;
 	return 0;
@@ -108,8 +110,8 @@ static bool closes_the_way(const struct toml_statement *t, const char *const *wo
 	return made > t->table && n > t->table && t->table < HANDLERS;
 }
 
-static int read_version(const char *what, const struct toml_statement *t,
-			struct containerd_toml *c, struct error *e)
+static int read_version(const char *what, const struct toml_statement *t, struct containerd_toml *c,
+			struct error *e)
 {
 	uint64_t version;
 
@@ -124,7 +126,7 @@ static int read_top(const char *what, const struct toml_statement *t, struct con
 		    struct error *e)
 {
 	const char *const version[] = {"version"}, *const imports[] = {"imports"},
-					*const disabled[] = {"disabled_plugins"};
+			  *const disabled[] = {"disabled_plugins"};
 	size_t i;
 
 	if (t->kind != TOML_KEY)
@@ -154,8 +156,8 @@ static const char *default_runtime(const struct toml_scan *scan, const char *con
 	return "runc";
 }
 
-static int read_handlers(const char *what, const struct toml_scan *scan,
-			 struct containerd_toml *c, struct error *e)
+static int read_handlers(const char *what, const struct toml_scan *scan, struct containerd_toml *c,
+			 struct error *e)
 {
 	const char *const *words = handlers_of(c->version);
 	const char *runtime = default_runtime(scan, words);
@@ -167,10 +169,12 @@ static int read_handlers(const char *what, const struct toml_scan *scan,
 		if (is_ours(c, t))
 			continue;
 		if (closes_the_way(t, words))
-			return toml_fail(what, t->line,
-					 "a table that nothing can be added to from below: write it "
-					 "as [plugins.…] and one key a line, or add the handler by "
-					 "hand", e);
+			return toml_fail(
+				what, t->line,
+				"a table that nothing can be added to from below: write it "
+				"as [plugins.…] and one key a line, or add the handler by "
+				"hand",
+				e);
 		if (!toml_begins(&t->path, words, HANDLERS))
 			continue;
 		c->has_runtimes = true;

@@ -21,15 +21,15 @@
 struct containerd_toml {
 	const char *text;
 	size_t len;
-	bool blank;	    /* it says nothing: no version either */
+	bool blank; /* it says nothing: no version either */
 	unsigned long version;
 	struct strings imports;
 	bool cri_is_disabled;
-	bool systemd;	    /* the default runtime is told to use systemd's cgroups */
-	bool has_runtimes;  /* besides ours */
+	bool systemd;		    /* the default runtime is told to use systemd's cgroups */
+	bool has_runtimes;	    /* besides ours */
 	size_t block_at, block_end; /* ours; both 0: none */
 	bool block_has_version;
-	bool has_others; /* something is said outside of it */
+	bool has_others;     /* something is said outside of it */
 	size_t foreign_line; /* of a handler "sbxrun" outside of it; 0: none */
 };
 

@@ -304,9 +304,10 @@ static int splice_check(const struct doc *d, const struct splice *s, const struc
 	if (json_text_read(d->what, s->text, s->len, d->arena, &got, &why) == 0 &&
 	    json_text_equal(got, wanted))
 		return 0;
-	return err_set(d->e, ERR_BUG, "%s: the edit does not give what it should (%s); it is left "
-		       "as it is: edit it by hand, and report this", d->what,
-		       *why.text ? why.text : "another value");
+	return err_set(d->e, ERR_BUG,
+		       "%s: the edit does not give what it should (%s); it is left "
+		       "as it is: edit it by hand, and report this",
+		       d->what, *why.text ? why.text : "another value");
 }
 
 /* Exactly {"path": "…"}. */
@@ -365,8 +366,9 @@ static int doc_check_default(const struct doc *d)
 	const struct json_node *m = json_text_get(d->top, "default-runtime");
 
 	if (m && m->kind == JSON_TEXT_STRING && str_eq(m->word, DAEMON_JSON_NAME))
-		return doc_fail(d, m->at, "sbxrun is docker's default runtime, and dockerd would not "
-					  "start without it: take \"default-runtime\" out first");
+		return doc_fail(d, m->at,
+				"sbxrun is docker's default runtime, and dockerd would not "
+				"start without it: take \"default-runtime\" out first");
 	return 0;
 }
 

@@ -10,8 +10,8 @@ static int docker_add(struct setup_work *w, struct error *e)
 	struct splice s;
 
 	if (tree_read(w->tree, daemon_json, &f, e) < 0 ||
-	    daemon_json_add(f.name, f.text, f.len, w->program, w->options->force, w->arena, &s,
-			    e) < 0)
+	    daemon_json_add(f.name, f.text, f.len, w->program, w->options->force, w->arena, &s, e) <
+		    0)
 		return -1;
 	if (s.changes)
 		setup_change(w, &f, s.text, s.len, "runtime \"sbxrun\" registered")->backup = true;
@@ -20,8 +20,8 @@ static int docker_add(struct setup_work *w, struct error *e)
 	return 0;
 }
 
-/* What has the values of before gets the text of before, and its backup goes; a file that install has
- * made, and nobody else has added to, goes as well. */
+/* What has the values of before gets the text of before, and its backup goes; a file that install
+ * has made, and nobody else has added to, goes as well. */
 static void docker_tidy(struct setup_work *w, struct setup_change *c, const struct tree_file *old)
 {
 	const char *text = old ? old->text : "";

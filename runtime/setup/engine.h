@@ -15,9 +15,9 @@ struct setup_change {
 	struct tree_file file;
 	const char *text; /* NULL: the file is to be removed */
 	size_t len;
-	bool backup; /* somebody else's words are in it, too */
+	bool backup;		 /* somebody else's words are in it, too */
 	struct tree_file *stale; /* a backup that says nothing any more, to be removed afterwards */
-	const char *what; /* that was done, in words */
+	const char *what;	 /* that was done, in words */
 };
 
 struct setup_work {

@@ -77,7 +77,8 @@ static int read_number(struct reader *r, struct json_node *n)
 	zero = read_peek(r) == '0';
 	digits = read_digits(r);
 	if (!digits || (zero && digits > 1))
-		return read_fail(r, "not a number: digits are missing, or there is a zero in front");
+		return read_fail(r,
+				 "not a number: digits are missing, or there is a zero in front");
 	if (read_take(r, '.') && !read_digits(r))
 		return read_fail(r, "a number without digits behind its point");
 	if (read_take(r, 'e') || read_take(r, 'E')) {
@@ -236,8 +237,8 @@ static int compare_keys(const void *a, const void *b)
 
 static int read_check_keys(struct reader *r, const struct json_node *object)
 {
-	const struct json_node **sorted = arena_array(r->arena, object->n + 1,
-						      const struct json_node *);
+	const struct json_node **sorted =
+		arena_array(r->arena, object->n + 1, const struct json_node *);
 	const struct json_node *m;
 	struct place first;
 	size_t i = 0;
@@ -284,7 +285,8 @@ static int read_word(struct reader *r, struct json_node *n)
 	static const struct {
 		const char *word;
 		enum json_kind kind;
-	} words[] = {{"null", JSON_TEXT_NULL}, {"true", JSON_TEXT_TRUE}, {"false", JSON_TEXT_FALSE}};
+	} words[] = {
+		{"null", JSON_TEXT_NULL}, {"true", JSON_TEXT_TRUE}, {"false", JSON_TEXT_FALSE}};
 	size_t i, len;
 
 	for (i = 0; i < ARRAY_SIZE(words); i++) {

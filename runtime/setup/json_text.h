@@ -25,10 +25,10 @@ enum json_kind {
 
 struct json_node {
 	enum json_kind kind;
-	size_t at, end;	       /* of the value: its first byte, and the one behind it */
+	size_t at, end;		/* of the value: its first byte, and the one behind it */
 	size_t key_at, key_end; /* of a member's key, with its quotes */
-	const char *key;       /* a member's, decoded; NULL in arrays and at the top */
-	const char *word;      /* a string decoded, or a number's bytes */
+	const char *key;	/* a member's, decoded; NULL in arrays and at the top */
+	const char *word;	/* a string decoded, or a number's bytes */
 	struct json_node *first, *last, *next;
 	size_t n; /* of an array or object */
 };

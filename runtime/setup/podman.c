@@ -10,7 +10,7 @@
 #include "setup/toml_scan.h"
 
 /* What podman's own code has (4.3 to 5.8, and ocijail since 5.3). */
-static const char *const json_defaults[] = {"crun", "runc",  "kata",   "runsc",
+static const char *const json_defaults[] = {"crun",  "runc", "kata",   "runsc",
 					    "youki", "krun", "ocijail"};
 static const char *const nocgroup_defaults[] = {"crun", "krun"};
 
@@ -55,7 +55,8 @@ static void podman_list_files(const struct setup_work *w, struct strings *ret)
 
 	*ret = (struct strings){0};
 	for (i = 0; i < n; i++) {
-		names_add(w->arena, ret, &cap, arena_printf(w->arena, "%s/containers.conf", dirs[i]));
+		names_add(w->arena, ret, &cap,
+			  arena_printf(w->arena, "%s/containers.conf", dirs[i]));
 		tree_list(w->tree, arena_printf(w->arena, "%s/containers.conf.d", dirs[i]), ".conf",
 			  &found);
 		for (k = 0; k < found.n; k++)
@@ -110,9 +111,10 @@ static int podman_add(struct setup_work *w, struct error *e)
 	size_t i;
 
 	podman_list_files(w, &files);
-	buf_str(&b, SETUP_MARK "\n"
-		    "# Each list replaces the one before it, so other runtimes are repeated.\n"
-		    "[engine]\n");
+	buf_str(&b, SETUP_MARK
+		"\n"
+		"# Each list replaces the one before it, so other runtimes are repeated.\n"
+		"[engine]\n");
 	for (i = 0; i < ARRAY_SIZE(supports); i++)
 		podman_write_list(w, &files, &supports[i], &b);
 	buf_str(&b, "\n[engine.runtimes]\nsbxrun = [");

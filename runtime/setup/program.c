@@ -20,9 +20,11 @@ static int program_own(const struct tree *t, const char **ret, struct error *e)
 		return err_sys(e, "read /proc/self/exe");
 	*ret = arena_strndup(t->arena, path, (size_t)len);
 	if (str_ends(*ret, " (deleted)"))
-		return err_set(e, ERR_HOST,
-			       "this program's file has been removed or replaced (%s): call the one that "
-			       "is there now, or name it with --path", *ret);
+		return err_set(
+			e, ERR_HOST,
+			"this program's file has been removed or replaced (%s): call the one that "
+			"is there now, or name it with --path",
+			*ret);
 	return 0;
 }
 
@@ -35,9 +37,10 @@ static int program_check_words(const char *path, struct error *e)
 		if ((unsigned char)*p < 0x20 || *p == 0x7f || *p == '"' || *p == '\\')
 			break;
 	if (*path != '/' || *p || !str_is_utf8(path))
-		return err_set(e, ERR_USAGE,
-			       "--path: the path of the program must be absolute, UTF-8, and without "
-			       "quotes, backslashes and control characters");
+		return err_set(
+			e, ERR_USAGE,
+			"--path: the path of the program must be absolute, UTF-8, and without "
+			"quotes, backslashes and control characters");
 	return 0;
 }
 
@@ -53,10 +56,11 @@ static int program_check_owner(const struct tree *t, const char *path, struct er
 		 ((st.st_mode & S_IWOTH) || ((st.st_mode & S_IWGRP) && st.st_gid != 0));
 	if (st.st_uid == 0 && !others)
 		return 0;
-	return err_set(e, ERR_HOST,
-		       "%s%s: others than root can change it, and engines would execute the program as "
-		       "root: put the program elsewhere (make install), or name another with --path",
-		       t->prefix, path);
+	return err_set(
+		e, ERR_HOST,
+		"%s%s: others than root can change it, and engines would execute the program as "
+		"root: put the program elsewhere (make install), or name another with --path",
+		t->prefix, path);
 }
 
 /* Every directory on the way, and the program. */
@@ -69,7 +73,8 @@ static int program_check_way(const struct tree *t, const char *path, struct erro
 	do {
 		p += strspn(p, "/");
 		p += strcspn(p, "/");
-		if (program_check_owner(t, arena_strndup(t->arena, path, (size_t)(p - path)), e) < 0)
+		if (program_check_owner(t, arena_strndup(t->arena, path, (size_t)(p - path)), e) <
+		    0)
 			return -1;
 	} while (*p);
 	return 0;
@@ -108,9 +113,11 @@ int program_choose(const struct tree *t, const char *wanted, bool other_tree, co
 	path = path_clean(t->arena, path);
 	fd = sys_openat2(t->root_dfd, path, O_PATH, 0, RESOLVE_IN_ROOT);
 	if (fd < 0 && errno == ENOENT && other_tree)
-		return err_set(e, ERR_HOST,
-			       "%s%s: there is no such program in that tree: put it there (make install "
-			       "DESTDIR=%s), or name another with --path", t->prefix, path, t->prefix);
+		return err_set(
+			e, ERR_HOST,
+			"%s%s: there is no such program in that tree: put it there (make install "
+			"DESTDIR=%s), or name another with --path",
+			t->prefix, path, t->prefix);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(e, "--path: %s%s", t->prefix, path);
 	if (!S_ISREG(st.st_mode) || !(st.st_mode & S_IXUSR))

@@ -1,5 +1,5 @@
-/* Trust: names of containers are the engines'; directories in another tree are anybody's. Nothing is
- * read but names. */
+/* Trust: names of containers are the engines'; directories in another tree are anybody's. Nothing
+ * is read but names. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -51,11 +51,12 @@ static void look_at(const struct tree *t, const char *path, struct strings *ret)
 	closedir(dir);
 	if (n)
 		add(t, ret,
-		    arena_printf(t->arena,
-				 "%zu container%s of sbxrun %s still there (sbxrun --root %s%s list): "
-				 "%s on, but can't be started again by an engine",
-				 n, n > 1 ? "s" : "", n > 1 ? "are" : "is", t->prefix, path,
-				 n > 1 ? "they go" : "it goes"));
+		    arena_printf(
+			    t->arena,
+			    "%zu container%s of sbxrun %s still there (sbxrun --root %s%s list): "
+			    "%s on, but can't be started again by an engine",
+			    n, n > 1 ? "s" : "", n > 1 ? "are" : "is", t->prefix, path,
+			    n > 1 ? "they go" : "it goes"));
 }
 
 /* The namespaces below an engine's root. */

@@ -148,9 +148,11 @@ static int check_names(const struct setup_options *o, struct error *e)
 			if (str_eq(o->names[i], engines[k]->name))
 				break;
 		if (k == ARRAY_SIZE(engines))
-			return err_set(e, ERR_USAGE,
-				       "unknown engine \"%s\" (there are docker, containerd, podman and "
-				       "crio)", o->names[i]);
+			return err_set(
+				e, ERR_USAGE,
+				"unknown engine \"%s\" (there are docker, containerd, podman and "
+				"crio)",
+				o->names[i]);
 	}
 	return 0;
 }
@@ -167,7 +169,8 @@ static int find_config_home(struct arena *a, const char **ret, struct error *e)
 		*ret = config;
 	else if (home && *home == '/')
 		*ret = arena_printf(a, "%s/.config", home);
-	return *ret ? 0 : err_set(e, ERR_USAGE, "neither XDG_CONFIG_HOME nor HOME is an absolute path");
+	return *ret ? 0 :
+		      err_set(e, ERR_USAGE, "neither XDG_CONFIG_HOME nor HOME is an absolute path");
 }
 
 /* ---- the changes ---- */
@@ -226,8 +229,9 @@ static int engine_work(struct setup_work *w, const struct setup_engine *engine, 
 static void engine_absent(struct setup_work *w, const struct setup_engine *engine)
 {
 	w->report->outcome = SETUP_ABSENT;
-	setup_say(w, "not found (looked for %s in PATH and the usual places, and for %s%s)",
-		  engine->binary, w->tree->prefix, engine_directory(w, engine));
+	setup_say(w, "not found (looked for %s in %sthe usual places, and for %s%s)",
+		  engine->binary, *w->tree->prefix ? "" : "PATH and ", w->tree->prefix,
+		  engine_directory(w, engine));
 }
 
 static void engine_run(struct setup_work *w, const struct setup_engine *engine)
@@ -282,8 +286,12 @@ int setup_run(const struct setup_options *o, struct arena *a, struct setup_resul
 		return -1;
 	result.v = arena_array(a, ARRAY_SIZE(engines), struct setup_report);
 	for (i = 0; i < ARRAY_SIZE(engines); i++) {
-		struct setup_work w = {.options = o, .tree = &tree, .arena = a, .program = program,
-				       .config_home = config_home, .report = &result.v[result.n]};
+		struct setup_work w = {.options = o,
+				       .tree = &tree,
+				       .arena = a,
+				       .program = program,
+				       .config_home = config_home,
+				       .report = &result.v[result.n]};
 
 		if (o->n && !engine_is_named(o, engines[i]->name))
 			continue;

@@ -35,10 +35,11 @@ enum setup_outcome {
 struct setup_report {
 	const char *engine;
 	enum setup_outcome outcome;
-	struct strings said;  /* a line for each file, and notes */
-	const char *diff;     /* of a dry run */
-	const char *reload;   /* what makes the engine read its files again; NULL: it does by itself */
-	const char *try_it;   /* a command that uses the runtime */
+	struct strings said; /* a line for each file, and notes */
+	const char *diff;    /* of a dry run */
+	const char
+		*reload; /* what makes the engine read its files again; NULL: it does by itself */
+	const char *try_it; /* a command that uses the runtime */
 	struct error error;
 };
 

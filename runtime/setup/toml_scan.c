@@ -251,12 +251,17 @@ static int scan_inline(struct scanner *s, size_t depth, struct toml_statement *t
 static int scan_word(struct scanner *s, struct toml_statement *t)
 {
 	size_t from = s->at;
+	char c;
 
-	/* A date may have a blank before its time of day. */
-	while (is_bare(scan_peek(s)) || (scan_peek(s) && strchr("+.:", scan_peek(s))) ||
-	       (scan_peek(s) == ' ' && s->at + 1 < s->len && s->text[s->at + 1] >= '0' &&
-		s->text[s->at + 1] <= '9'))
+	for (;;) {
+		c = scan_peek(s);
+		/* A date may have a blank before its time of day. */
+		if (!is_bare(c) && (!c || !strchr("+.:", c)) &&
+		    (c != ' ' || s->at - from != strlen("2026-11-18") || s->text[from + 4] != '-' ||
+		     s->at + 1 == s->len || s->text[s->at + 1] < '0' || s->text[s->at + 1] > '2'))
+			break;
 		s->at++;
+	}
 	if (s->at == from)
 		return scan_fail(s, "a value is missing");
 	t->value = TOML_WORD;

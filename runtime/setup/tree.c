@@ -55,8 +55,10 @@ bool tree_has(const struct tree *t, const char *path)
 
 static int tree_fail_missing(const struct tree_file *f, struct error *e)
 {
-	return err_set(e, ERR_CONFIG, "%s: a link that leads nowhere: remove it, or make what it "
-		       "names", f->name);
+	return err_set(e, ERR_CONFIG,
+		       "%s: a link that leads nowhere: remove it, or make what it "
+		       "names",
+		       f->name);
 }
 
 /* The name of what is open, as this process sees it. */
@@ -170,8 +172,8 @@ static int tree_open_place(const struct tree *t, const struct tree_file *f, cons
 		return err_sys(e, "open %s", dir);
 	if (flock(dfd, LOCK_EX | LOCK_NB) < 0) {
 		if (errno == EWOULDBLOCK)
-			return err_set(e, ERR_HOST, "%s: another sbxrun is at work there: try again",
-				       f->name);
+			return err_set(e, ERR_HOST,
+				       "%s: another sbxrun is at work there: try again", f->name);
 		return err_sys(e, "lock the directory of %s", f->name);
 	}
 	if (tree_check_unchanged(dfd, f, name, e) < 0)
@@ -283,7 +285,8 @@ static int tree_fail_write(const char *name, struct error *e)
 	if (errno == EBUSY)
 		return err_set(e, ERR_HOST,
 			       "%s: a mount point, which can't be replaced: edit the file that is "
-			       "mounted there, or unmount it", name);
+			       "mounted there, or unmount it",
+			       name);
 	return err_sys(e, "write %s", name);
 }
 

@@ -41,8 +41,8 @@ enum { TREE_FILE_MAX = 1 << 20 };
 int tree_read(const struct tree *t, const char *path, struct tree_file *ret, struct error *e);
 
 /* Replaces the text. Mode, owner and attributes stay; a new file is everybody's to read (0644), and
- * directories that are missing are made (0755). Whoever has changed the file since it was read makes
- * this fail, and so does somebody else who is at it. */
+ * directories that are missing are made (0755). Whoever has changed the file since it was read
+ * makes this fail, and so does somebody else who is at it. */
 int tree_write(const struct tree *t, const struct tree_file *f, const char *text, size_t len,
 	       struct error *e);
 
