@@ -1,6 +1,6 @@
 /*
  * docker's daemon.json, edited: what is outside of the splice stays, uninstall undoes install, and
- * what our reader takes for JSON yajl does, too, and the other way round.
+ * what our reader takes for JSON yajl does, too.
  */
 #include "fuzz.h"
 #include "json/json.h"
@@ -33,8 +33,10 @@ static void compare_readers(const char *text, size_t len, struct arena *a)
 		fuzz_check_error(&ours);
 	if (strstr(ours.text, "nested deeper") || (taken && top->kind != JSON_TEXT_OBJECT))
 		return;
-	if (is_json(text, len, a, &theirs) != taken && !strstr(theirs.text, "nested"))
-		DEMAND(taken && strstr(theirs.text, "deep"));
+	/* Not the other way round: yajl takes form feeds for space, and half a string at the end
+	 * for nothing. */
+	if (taken)
+		DEMAND(is_json(text, len, a, &theirs) || strstr(theirs.text, "deep"));
 }
 
 static void check_splice(const char *text, size_t len, const struct splice *s)
