@@ -329,7 +329,7 @@ failing_calls_leave_the_old_file() {
 		_faulted linkat EROFS $n
 	done
 	_faulted renameat EIO
-	_faulted flock EWOULDBLOCK
+	_faulted flock EAGAIN
 	like "$err" 'another sbxrun is at work'
 	_install docker
 	rc_is 0
