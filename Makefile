@@ -55,7 +55,7 @@ LIB_ROOMS := base sys json oci worker filter plan ns cgroup rootfs security stat
 # The programs, each with the rooms that are its own and those of the library that may end up in it.
 # tests/builds/programs looks into the linked files.
 PROGRAMS     := sbxrun
-OWN_sbxrun   := cli
+OWN_sbxrun   := cli setup
 ROOMS_sbxrun := $(LIB_ROOMS)
 
 sources = $(sort $(wildcard $(patsubst %,runtime/%/*.c,$(1))))

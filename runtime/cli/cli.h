@@ -83,6 +83,10 @@ struct cli {
 	char *mem_bw_schema;
 	char *interval;
 	bool stats;
+	/* install, uninstall */
+	char *sysroot;
+	char *program_path;
+	bool dry_run;
 	/* the rest */
 	char **args;
 	size_t n_args;
@@ -145,6 +149,6 @@ extern const size_t cli_n_globals;
 
 extern const struct cli_command cli_create, cli_start, cli_run, cli_state, cli_kill, cli_delete,
 	cli_list, cli_exec, cli_spec, cli_features, cli_plan,
-	cli_pause, cli_resume, cli_ps, cli_update, cli_events, cli_worker;
+	cli_pause, cli_resume, cli_ps, cli_update, cli_events, cli_worker, cli_install, cli_uninstall;
 
 extern const char cli_version[];
