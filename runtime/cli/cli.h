@@ -149,6 +149,7 @@ extern const size_t cli_n_globals;
 
 extern const struct cli_command cli_create, cli_start, cli_run, cli_state, cli_kill, cli_delete,
 	cli_list, cli_exec, cli_spec, cli_features, cli_plan,
-	cli_pause, cli_resume, cli_ps, cli_update, cli_events, cli_worker, cli_install, cli_uninstall;
+	cli_pause, cli_resume, cli_ps, cli_update, cli_events, cli_worker, cli_install,
+	cli_uninstall;
 
 extern const char cli_version[];
