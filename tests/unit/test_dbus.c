@@ -881,6 +881,8 @@ static void serve_early_job(int listen_fd)
 		say_job_ended(UNIT, ROOT "/job/6", "canceled");
 	say_job_ended(UNIT, JOB, "done");
 	say_job_ended(UNIT, ROOT "/job/8", "canceled");
+	for (i = 0; i < 100; i++)
+		say_job_ended("other.scope", ROOT "/job/9", "canceled");
 	answer_text_as(&m, "o", JOB);
 	expect_end();
 }
@@ -1030,7 +1032,8 @@ static void start_until_term(serve_call *serve)
 {
 	patience_catch_signals();
 	server_start(serve);
-	if (open_path(false, LONG_MS) < 0 || start_unit() == 0) {
+	/* Longer than the server lives. */
+	if (open_for(100 * LONG_MS) < 0 || start_unit() == 0) {
 		patience_let_signals();
 		FAIL("it did not begin, or did not end: %s", err.text);
 	}
@@ -1132,8 +1135,8 @@ static void serve_other_serials(int listen_fd)
 	accept_client(listen_fd);
 	m = expect("StartTransientUnit");
 	other = m;
-	for (other.serial = m.serial - 2; other.serial <= m.serial + 2; other.serial++)
-		if (other.serial && other.serial != m.serial)
+	for (other.serial = m.serial + 3; other.serial; other.serial--)
+		if (other.serial != m.serial)
 			answer_error(&other, "a.b", "to something else");
 	answer_text_as(&m, "o", JOB);
 	say_job_ended(UNIT, JOB, "done");
