@@ -128,20 +128,27 @@ __sbxrun_at_cursor() {
 		__sbxrun_offer "$current" "${offers[@]}"
 	elif ((${#arguments[@]} < ${#places[@]})); then
 		__sbxrun_value "${places[${#arguments[@]}]}" "$current"
+	elif [ -n "$repeats" ]; then
+		__sbxrun_value "${places[-1]}" "$current"
 	fi
 }
 
-# __sbxrun_read_synopsis: `sbxrun kill [OPTION…] ID [SIGNAL]: …`, in REPLY, into `places`: ID SIGNAL.
+# __sbxrun_read_synopsis: `sbxrun kill [OPTION…] ID [SIGNAL]: …`, in REPLY, into `places`: ID SIGNAL. Words to choose from, `[a|b]…`,
+# are a place as they are, and `repeats` says that it is every further one, too.
 __sbxrun_read_synopsis() {
 	local line=${REPLY%%:*} word
-	places=()
+	places=() repeats=
 	for word in ${line#* * }; do
-		[[ $word == "[OPTION"* ]] || places+=("${word//[!A-Z]/}")
+		case $word in
+		"[OPTION"*) ;;
+		*[A-Z]*) places+=("${word//[!A-Z]/}") ;;
+		*'|'*) places+=("${word//[!a-z|]/}") && repeats=1 ;;
+		esac
 	done
 }
 
 _sbxrun() {
-	local program=${COMP_WORDS[0]/#\~/$HOME} root='' command='' pending='' at=1
+	local program=${COMP_WORDS[0]/#\~/$HOME} root='' command='' pending='' repeats='' at=1
 	local -a words=() offers=() arguments=() places=(COMMAND)
 	local -A takes=()
 	COMPREPLY=()

@@ -156,6 +156,10 @@ the_completion_knows_ids_signals_and_words() {
 	is "${OFFERS[*]}" 'SIGUSR1 SIGUSR2'
 	_complete list --format ''
 	is "${OFFERS[*]}" 'table json'
+	_complete install docker po
+	is "${OFFERS[*]}" podman
+	_complete uninstall --sysroot / ''
+	is "${OFFERS[*]}" 'docker containerd podman crio'
 	_complete help exe
 	is "${OFFERS[*]}" exec
 }
@@ -182,6 +186,11 @@ _examples() {
 _prepare() {
 	case $1 in
 	sbxrun-run) bundle ;;
+	sbxrun-install | sbxrun-uninstall)
+		bundle
+		mkdir -p "$B"/tree/{etc/docker,usr/local/bin}
+		cp "$SBXRUN" "$B/tree/usr/local/bin/"
+		;;
 	sbxrun | sbxrun-create | sbxrun-start | sbxrun-spec | sbxrun-plan | sbxrun-features) bundle 'args(["/bin/sleep", "1000"])' ;;
 	*)
 		bundle 'args(["/bin/sleep", "1000"])'

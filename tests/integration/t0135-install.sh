@@ -565,6 +565,21 @@ a_config_of_containerd_that_is_missing_is_made_for_its_version() {
 	umount /etc/containerd /usr/local/sbin
 }
 
+the_examples_in_spec_are_what_install_writes() {
+	local spec=${TESTS_DIR%/*}/spec/engines
+	_tree dockerd podman crio
+	_install
+	is "$(jq -c . "$R/etc/docker/daemon.json")" "$(jq -c . "$spec/daemon.json")"
+	is "$(grep -vE '^(#|$)' "$R/etc/crio/crio.conf.d/50-sbxrun.conf")" "$(grep -vE '^(#|$)' "$spec/crio-sbxrun.conf")"
+	is "$(grep -E '^(\[|runtime)' "$R/etc/containers/containers.conf.d/sbxrun.conf")" "$(grep -E '^(\[|runtime)' "$spec/podman-sbxrun.conf")"
+	# of containerd's it knows that it is not its own
+	mkdir -p "$R/etc/containerd"
+	cp "$spec/containerd-config.toml" "$R/etc/containerd/config.toml"
+	_install containerd
+	rc_is 1
+	like "$err" 'config.toml:5: there is a handler "sbxrun" already'
+}
+
 # shellcheck disable=SC2154
 a_program_that_others_can_change_is_not_registered() {
 	_tree dockerd
