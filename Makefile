@@ -7,7 +7,13 @@ MANDIR  ?= $(PREFIX)/share/man
 COMPDIR ?= $(PREFIX)/share/bash-completion/completions
 DESTDIR ?=
 B       ?= build
-COMMIT  := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+# What is built, "COMMIT SECONDS": git knows in a clone, a file says so in an archive that `make dist` made.
+# Somebody else's clone (a checkout by another user) is read as well.
+SOURCE  := $(shell cat .tarball-commit 2>/dev/null || { [ ! -e .git ] || { \
+	git -c safe.directory='*' describe --always --abbrev=12 --exclude='*' --dirty && \
+	git -c safe.directory='*' log -1 --format=%ct; }; } 2>/dev/null)
+COMMIT  := $(or $(word 1,$(SOURCE)),unknown)
+EPOCH   := $(or $(word 2,$(SOURCE)),$(shell stat -c %Y CHANGELOG.md))
 Q       := $(if $(V),,@)
 
 # ---- flags ----
@@ -33,7 +39,8 @@ HARDEN := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection 
 	$(INIT) -fno-common -fno-strict-aliasing -fvisibility=hidden
 
 OPT        ?= -O2 -g
-ALL_CFLAGS  = -std=gnu17 $(OPT) $(WARN) $(if $(SANITIZE),$(SANITIZE),$(HARDEN)) -D_GNU_SOURCE \
+# The same bytes wherever it is built: debug information names no directory of this machine.
+ALL_CFLAGS  = -std=gnu17 $(OPT) -ffile-prefix-map=$(CURDIR)=. $(WARN) $(if $(SANITIZE),$(SANITIZE),$(HARDEN)) -D_GNU_SOURCE \
 	-Iruntime -fPIE -ffunction-sections -fdata-sections $(CFLAGS)
 # Static, because the dynamic loader costs more than the rest of most verbs (runtime/HACKING.md).
 # Libraries that need NSS, iconv or dlopen warn at link time; that is an error here.
@@ -51,7 +58,7 @@ PROGRAMS     := sbxrun
 OWN_sbxrun   := cli
 ROOMS_sbxrun := $(LIB_ROOMS)
 
-sources = $(wildcard $(patsubst %,runtime/%/*.c,$(1)))
+sources = $(sort $(wildcard $(patsubst %,runtime/%/*.c,$(1))))
 objects = $(patsubst %.c,$(B)/%.o,$(call sources,$(1)))
 
 SRC    := $(wildcard runtime/*/*.c)
@@ -79,6 +86,12 @@ $(B)/%.o: %.c Makefile
 	@echo "  CC   $<"
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
+# Version and commit are no files: this one changes when they do.
+$(B)/version: FORCE
+	@mkdir -p $(@D)
+	@echo '$(VERSION) $(COMMIT)' | cmp -s - $@ || echo '$(VERSION) $(COMMIT)' >$@
+
+$(B)/runtime/cli/version.o: $(B)/version
 $(B)/runtime/cli/version.o: CFLAGS += -DSBXRUN_VERSION='"$(VERSION)"' -DSBXRUN_COMMIT='"$(COMMIT)"'
 
 $(B)/unit/%: tests/unit/%.c tests/unit/unit.h $(UNIT_SHARED) $(OWNOBJ) $(B)/libsbxrun.a
@@ -118,6 +131,13 @@ install: all ## install program, manual and bash completion below PREFIX (and DE
 uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(BINDIR)/sbxrun $(DESTDIR)$(COMPDIR)/sbxrun
 	for page in $(MAN); do rm -f $(DESTDIR)$(MANDIR)/man8/$${page##*/}; done
+
+deb: all ## a Debian package in build/ (needs dpkg-dev)
+	@VERSION=$(VERSION) EPOCH=$(EPOCH) CC="$(CC)" LIBS="$(LIBS)" MAKE="$(MAKE)" spec/debian/build $(B)
+
+dist: ## the source as an archive in build/, the same bytes from the same commit
+	@mkdir -p $(B)
+	@spec/make-dist $(B)/sbxrun-$(VERSION).tar.xz $(COMMIT) $(EPOCH)
 
 deps: ## install what the build needs (Debian, as root)
 	@spec/install-deps build
@@ -164,4 +184,4 @@ clean: ## remove what was built
 help: ## print this
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-.PHONY: all unit run install uninstall deps check bench torture fuzz sanitize lint format print-programs print-library print-client clean help
+.PHONY: FORCE all unit run install uninstall deb dist deps check bench torture fuzz sanitize lint format print-programs print-library print-client clean help
