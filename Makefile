@@ -13,7 +13,7 @@ SOURCE  := $(shell cat .tarball-commit 2>/dev/null || { [ ! -e .git ] || { \
 	git -c safe.directory='*' describe --always --abbrev=12 --exclude='*' --dirty && \
 	git -c safe.directory='*' log -1 --format=%ct; }; } 2>/dev/null)
 COMMIT  := $(or $(word 1,$(SOURCE)),unknown)
-EPOCH   := $(or $(word 2,$(SOURCE)),$(shell stat -c %Y CHANGELOG.md))
+EPOCH   := $(or $(word 2,$(SOURCE)),$(shell stat -c %Y CHANGELOG.md 2>/dev/null))
 Q       := $(if $(V),,@)
 
 # ---- flags ----

@@ -314,6 +314,7 @@ static void span_add_or_foreign(struct emitter *m, uint32_t token, uint32_t firs
 
 static void emit_section(struct emitter *m, uint32_t arch)
 {
+	const struct seccomp_code *c = m->code;
 	size_t at = m->len;
 
 	emit(m, BPF_JMP | BPF_JEQ | BPF_K, arch, 0, 0);
@@ -323,7 +324,10 @@ static void emit_section(struct emitter *m, uint32_t arch)
 	/* x32 is no architecture to the kernel, only a bit of the number. */
 	if (arch == AUDIT_ARCH_X86_64)
 		span_add_or_foreign(m, SYSCALL_TOKEN_X32, X32_BIT);
-	span_add(m, (struct span){.first = NR_SKIP, .action = m->code->default_action});
+	/* Without a table the section is here for x32 alone. */
+	span_add(m, (struct span){.first = NR_SKIP,
+				  .action = table_find(c, arch) ? c->default_action :
+								  c->foreign_action});
 	emit_tree(m, 0, m->span_count);
 	emit_skip(m, at, true);
 }

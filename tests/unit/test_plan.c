@@ -61,15 +61,23 @@ static char *read_file(const char *path, struct arena *a, size_t *ret_len)
 	return fd < 0 ? NULL : fd_read_all(fd, 1 << 24, a, ret_len);
 }
 
-/* Numbers of system calls are those of an architecture: the stored plans have x86-64's. */
-static struct seccomp_program native_filter(struct seccomp_program f)
-{
 #if defined(__x86_64__)
-	return f;
+static const bool stored_filters_are_ours = true;
 #else
-	(void)f;
-	return (struct seccomp_program){0};
+static const bool stored_filters_are_ours = false;
 #endif
+
+/* Numbers of system calls are those of an architecture: the stored plans have x86-64's, and elsewhere
+ * their line is left out. */
+static void without_foreign_filter(char *plan)
+{
+	char *at = stored_filters_are_ours ? NULL : strstr(plan, "\nfilter "), *end;
+
+	if (!at)
+		return;
+	at++;
+	end = at + strcspn(at, "\n") + 1;
+	memmove(at, end, strlen(end) + 1);
 }
 
 static void compare(const char *bundle, const char *layout, bool unified, bool privileged)
@@ -91,10 +99,10 @@ static void compare(const char *bundle, const char *layout, bool unified, bool p
 	if (oci_config_read(config_path, text, len, &a, &c, &e) < 0 ||
 	    plan_make(&c, "example", "/bundle", &facts, &a, &p, &e) < 0)
 		FAIL("%s", e.text);
-	p.filter = native_filter(p.filter);
 	plan_print(&p, PLAN_TEXT, &b);
 	CHECK(!b.overflow);
 	if (getenv("UPDATE_PLANS")) {
+		CHECK(stored_filters_are_ours);
 		autoclose int fd = open(plan_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
 		CHECK(fd >= 0 && fd_write_all(fd, b.data, b.len) == 0);
@@ -102,6 +110,8 @@ static void compare(const char *bundle, const char *layout, bool unified, bool p
 	want = read_file(plan_path, &a, &len);
 	if (!want)
 		FAIL("%s is missing: UPDATE_PLANS=1 writes it", plan_path);
+	without_foreign_filter(b.data);
+	without_foreign_filter(want);
 	if (strcmp(b.data, want) != 0) {
 		size_t at;
 
