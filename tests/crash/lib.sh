@@ -52,9 +52,10 @@ crash_build_lives() {
 # lives_run lives|lives-alloc ARGS…: the faults on that process. A close() that fails has closed all the same, and signals, masks and what is mapped
 # can't be refused with the arguments that are given: the harness, for which a call that fails has done nothing, would be wrong.
 lives_run() {
-	local program=$crash_work/$1
+	local LIVES_RUNTIME=$crash_runtime crash_runtime=$crash_work/$1
 	shift
-	LIVES_RUNTIME=$crash_runtime crash_runtime=$program fault_run "$crash_work/plain" --tag library \
+	export LIVES_RUNTIME
+	fault_run "$crash_work/plain" --tag library \
 		--without close,rt_sigaction,rt_sigprocmask,munmap --verbs run,exec "$@"
 }
 
