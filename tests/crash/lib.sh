@@ -53,10 +53,13 @@ crash_build_lives() {
 		"$crash_work/alloc.o" -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc "${lib[@]}"
 }
 
-# lives_run ARGS…: the faults on that process. A close() that fails has closed all the same, and signals, masks and what is mapped
+# lives_run lives|lives-alloc ARGS…: the faults on that process. A close() that fails has closed all the same, and signals, masks and what is mapped
 # can't be refused with the arguments that are given: the harness, for which a call that fails has done nothing, would be wrong.
 lives_run() {
-	LIVES_RUNTIME=$crash_runtime crash_runtime=$crash_work/lives fault_run "$crash_work/plain" --tag library \
+	local LIVES_RUNTIME=$crash_runtime crash_runtime=$crash_work/$1
+	shift
+	export LIVES_RUNTIME
+	fault_run "$crash_work/plain" --tag library \
 		--without close,rt_sigaction,rt_sigprocmask,munmap --verbs run,exec "$@"
 }
 

@@ -1,9 +1,10 @@
 #!/bin/bash
-# torture.sh crash|fault [OPTION…]: every point of every verb.
+# torture.sh crash|fault|library [OPTION…]: every point of every verb.
 #
 #	crash	SIGKILL at each system call, with three kinds of bundle, the first again with delete coming at once, with the
 #		caller dying, and in the v1-only view
 #	fault	each system call fails with each of six errnos, with two kinds of bundle, and each allocation of memory
+#	library	the same in a process that makes a container by life.h, and is to be afterwards what it was before
 #
 # Takes minutes (crash) and hours (fault). --sample N tries N points of each verb and side.
 set -eu
@@ -36,9 +37,16 @@ fault_points() {
 	crash_runtime=$crash_work/sbxrun-alloc fault_run "$crash_work/plain" --allocations --tag memory "$@" || rc=1
 }
 
+library_points() {
+	crash_bundle "$crash_work/plain"
+	crash_build_lives
+	lives_run lives "$@" || rc=1
+	lives_run lives-alloc --allocations "$@" || rc=1
+}
+
 kind=${1:-}
 case $kind in
-crash | fault) shift ;;
+crash | fault | library) shift ;;
 *) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" >&2 && exit 2 ;;
 esac
 crash_build
