@@ -9,9 +9,7 @@ CAP_NAMES=(CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID S
 # all_caps [BUT…]: prints a jq filter that gives the container every capability that we have ourselves, but for BUT.
 all_caps() {
 	local mask i list=()
-	while read -r key mask; do
-		[ "$key" != CapBnd: ] || break
-	done </proc/self/status
+	mask=$(status_field self CapBnd)
 	for i in "${!CAP_NAMES[@]}"; do
 		[ $((16#$mask >> i & 1)) = 0 ] || [[ " $* " == *" ${CAP_NAMES[i]} "* ]] || list+=("\"CAP_${CAP_NAMES[i]}\"")
 	done

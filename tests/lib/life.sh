@@ -56,9 +56,7 @@ wait_for_background() {
 
 # Whether this test itself has the capability of that number: some machines lack a few.
 has_capability() {
-	local word mask
-	while read -r word mask; do
-		[ "$word" != CapEff: ] || break
-	done </proc/self/status
+	local mask
+	mask=$(status_field self CapEff)
 	(((0x$mask >> $1) & 1))
 }

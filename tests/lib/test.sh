@@ -34,6 +34,7 @@
 #	status_of ID, pid_of ID		from `state`
 #	cgroup_dir CONTROLLER [ID]	the directory of a container made by `bundle`; CONTROLLER counts on v1 only
 #	cgroup_procs [ID]		the file with its processes (an ordinary user's container is in a cgroup in its own)
+#	status_field PID NAME		what /proc/PID/status says of NAME
 #	as_user UID CMD…		CMD as an ordinary user without groups
 #	$VIEW				hybrid, v1 or v2: what the cgroup tree looks like
 # In a rootless view (lib/rootless-view) $SBXRUN is the runtime as the ordinary user $SBX_UID runs it, bundles are his and have a
@@ -69,10 +70,12 @@ shopt -s nullglob globstar
 
 # Sets CGROUP_MOUNTS (controller or name=… → mount point, "unified" → that of cgroup v2) and VIEW.
 read_cgroup_mounts() {
-	local dir type opts opt fields
+	local line lines dir type opts opt fields
 	declare -gA CGROUP_MOUNTS=()
 	VIEW=v2
-	while read -r _ _ _ _ dir fields; do
+	mapfile -t lines </proc/self/mountinfo
+	for line in "${lines[@]}"; do
+		read -r _ _ _ _ dir fields <<<"$line"
 		read -r type _ opts <<<"${fields#*- }"
 		case $type in
 		cgroup2) CGROUP_MOUNTS[unified]=$dir ;;
@@ -83,7 +86,7 @@ read_cgroup_mounts() {
 			done
 			;;
 		esac
-	done </proc/self/mountinfo
+	done
 	[ "$VIEW" != v1 ] || [ -z "${CGROUP_MOUNTS[unified]:-}" ] || VIEW=hybrid
 }
 read_cgroup_mounts
@@ -225,6 +228,16 @@ cgroup_procs() {
 	echo "$(cgroup_dir pids "$@")${SBX_CGROUP_BASE:+/container}/cgroup.procs"
 }
 
+# Not by `read`: bash seeks back to the end of each line, the kernel writes the file anew, and lines may have become shorter (SigQ counts
+# the signals of every process of root's).
+status_field() {
+	local line lines=()
+	mapfile -t lines <"/proc/$1/status"
+	for line in "${lines[@]}"; do
+		[[ $line != "$2:"* ]] || echo "${line#"$2:"$'\t'}"
+	done
+}
+
 as_user() {
 	local uid=$1
 	shift
@@ -357,11 +370,14 @@ find_cgroups() {
 
 # Sets MOUNTS to the mounts below the test's directory, the last one first.
 find_mounts() {
-	local dir
+	local line lines dir
 	MOUNTS=()
-	while read -r _ _ _ _ dir _; do
+	mapfile -t lines </proc/self/mountinfo
+	for line in "${lines[@]}"; do
+		dir=${line#* * * * }
+		dir=${dir%% *}
 		[[ $dir/ != "$T"/* ]] || MOUNTS=("$dir" "${MOUNTS[@]}")
-	done </proc/self/mountinfo
+	done
 }
 
 delete_containers() {

@@ -27,17 +27,6 @@ exec_refused() {
 	like "$err" "$regex" "$*"
 }
 
-# The field of a process's status.
-status_field() {
-	local key value
-	while read -r key value; do
-		if [ "$key" = "$2:" ]; then
-			echo "$value"
-			return
-		fi
-	done <"/proc/$1/status"
-}
-
 # at_terminal CMD…: CMD on a terminal of its own, driven by stdin; sets rc, $said and the file "output".
 at_terminal() {
 	rc=0
