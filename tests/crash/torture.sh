@@ -1,12 +1,13 @@
 #!/bin/bash
-# torture.sh crash|fault|library [OPTION…]: every point of every verb.
+# torture.sh crash|fault|library|systemd [OPTION…]: every point of every verb.
 #
 #	crash	SIGKILL at each system call, with three kinds of bundle, the first again with delete coming at once, with the
 #		caller dying, and in the v1-only view
 #	fault	each system call fails with each of six errnos, with two kinds of bundle, and each allocation of memory
 #	library	the same in a process that makes a container by life.h, and is to be afterwards what it was before
+#	systemd	both where containers are scopes of systemd, in boxes with this machine's cgroups and with cgroup v2 (systemd.sh)
 #
-# Takes minutes (crash) and hours (fault). --sample N tries N points of each verb and side.
+# Takes minutes (crash) and hours (the others). --sample N tries N points of each verb and side.
 set -eu
 # shellcheck source=tests/crash/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -44,12 +45,19 @@ library_points() {
 	lives_run lives-alloc --allocations "$@" || rc=1
 }
 
+systemd_points() {
+	local what
+	for what in crash fault; do
+		"$crash_here/systemd.sh" "$what" "$@" || rc=1
+		"$crash_here/systemd.sh" "$what" --v2 "$@" || rc=1
+	done
+}
+
 kind=${1:-}
 case $kind in
-crash | fault | library) shift ;;
+crash | fault | library | systemd) shift ;;
 *) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" >&2 && exit 2 ;;
 esac
-crash_build
-crash_rootfs
+[ "$kind" = systemd ] || { crash_build && crash_rootfs; }
 "${kind}_points" "$@"
 exit $rc
