@@ -130,6 +130,10 @@ static bool parse_run(struct json_bind *b, const char *text, size_t len, struct 
 	}
 	if (status == yajl_status_error)
 		return parse_fail_grammar(b, h, yajl_get_bytes_consumed(h));
+	/* yajl takes a string that begins after the document and never ends for nothing: with these
+	 * two bytes it has an end, and is too much. Without one they begin such a string. */
+	if (status == yajl_status_ok)
+		status = yajl_parse(h, (const unsigned char *)" \"", 2);
 	if (status == yajl_status_ok)
 		status = yajl_complete_parse(h);
 	if (status == yajl_status_error)

@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The second byte decides what is overlong, a surrogate, or past U+10FFFF. */
 /* The code unit of "\uXXXX" at s, or -1. */
 static int scan_unit(const unsigned char *s, size_t len)
 {
@@ -61,9 +60,19 @@ static bool scan_plain(const unsigned char *s)
 	return ((w | (w - ones) | (slash - ones)) & tops) == 0;
 }
 
-struct json_scan json_scan(const char *text, size_t len)
+/* Where the first vertical tab or form feed is, which yajl takes for space; len: there is none. */
+static size_t scan_odd_space(const char *text, size_t len)
+{
+	const char *tab = memchr(text, '\v', len);
+	const char *feed = memchr(text, '\f', tab ? (size_t)(tab - text) : len);
+
+	return feed ? (size_t)(feed - text) : tab ? (size_t)(tab - text) : len;
+}
+
+struct json_scan json_scan(const char *text, size_t whole)
 {
 	const unsigned char *s = (const unsigned char *)text;
+	const size_t len = scan_odd_space(text, whole);
 	const char *why = NULL;
 	size_t i = 0, n;
 
@@ -82,5 +91,5 @@ struct json_scan json_scan(const char *text, size_t len)
 			return (struct json_scan){why ? why : "not UTF-8", i};
 		i += n;
 	}
-	return (struct json_scan){NULL, len};
+	return (struct json_scan){len < whole ? "contains a vertical tab or a form feed" : NULL, len};
 }

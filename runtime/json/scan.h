@@ -8,7 +8,7 @@ struct json_scan {
 	size_t at;
 };
 
-/* Finds the first byte that is not UTF-8 (RFC 3629), a NUL, a byte order mark, or an escape that
- * stands for NUL or for half of a surrogate pair. */
+/* Finds the first byte that is not UTF-8 (RFC 3629), a NUL, a byte order mark, a space that JSON
+ * does not know, or an escape that stands for NUL or for half of a surrogate pair. */
 struct json_scan json_scan(const char *text, size_t len);
 

@@ -231,6 +231,28 @@ TEST(grammar_is_strict)
 	CHECK(read_s("{\"x\":[}") < 0);
 }
 
+TEST(nothing_follows_the_document)
+{
+	CHECK_INT(read_s("{\"must\":\"x\"} \n\t\r"), 0);
+	CHECK(read_s("{\"must\":\"x\"}\"y\"") < 0);
+	CHECK(read_s("{\"must\":\"x\"}\"y") < 0);
+	CHECK(read_s("{\"must\":\"x\"}\"") < 0);
+	CHECK(read_s("{\"must\":\"x\"} \"y\\") < 0);
+	CHECK(read_s("{\"must\":\"x\"} \"y\\u12") < 0);
+	CHECK(read_s("{\"must\":\"x\"}tru") < 0);
+	CHECK(read_s("{\"must\":\"x\"}-") < 0);
+	CHECK(read_s("{\"must\":\"x\"}}") < 0);
+}
+
+TEST(spaces_are_those_of_json)
+{
+	CHECK_INT(read_s(" \t\r\n{ \"must\" : \"x\" }"), 0);
+	CHECK(read_s("{\v\"must\":\"x\"}") < 0);
+	CHECK(strstr(error.text, "vertical tab"));
+	CHECK(read_s("{\"must\":\"x\"}\f") < 0);
+	CHECK(read_s("{\"must\":\"\v\"}") < 0);
+}
+
 TEST(the_document_is_an_object)
 {
 	static const struct refused cases[] = {
