@@ -91,5 +91,7 @@ struct json_scan json_scan(const char *text, size_t whole)
 			return (struct json_scan){why ? why : "not UTF-8", i};
 		i += n;
 	}
-	return (struct json_scan){len < whole ? "contains a vertical tab or a form feed" : NULL, len};
+	if (len < whole)
+		why = "contains a vertical tab or a form feed";
+	return (struct json_scan){why, len};
 }
