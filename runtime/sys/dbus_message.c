@@ -107,11 +107,19 @@ void dbus_array_end(struct buf *b, struct dbus_array array)
 		memcpy(b->data + array.length_at, &len, sizeof(len));
 }
 
-static void put_field(struct buf *b, uint8_t code, const struct dbus_message *m)
+/* What stands before a field's value. */
+static void put_field_head(struct buf *b, size_t code)
+{
+	dbus_put_struct(b);
+	dbus_put_byte(b, (uint8_t)code);
+	dbus_put_signature(b, fields[code].type);
+}
+
+static void put_field(struct buf *b, size_t code, const struct dbus_message *m)
 {
 	const struct field *f = &fields[code];
-	const char *text;
-	uint32_t number;
+	const char *text = NULL;
+	uint32_t number = 0;
 
 	if (!f->at)
 		return;
@@ -119,17 +127,15 @@ static void put_field(struct buf *b, uint8_t code, const struct dbus_message *m)
 		memcpy(&number, (const char *)m + f->at, sizeof(number));
 		if (!number)
 			return;
-	} else {
-		memcpy(&text, (const char *)m + f->at, sizeof(text));
-		if (!text || (f->type[0] == 'g' && !*text))
-			return;
-	}
-	dbus_put_struct(b);
-	dbus_put_byte(b, code);
-	dbus_put_signature(b, f->type);
-	if (f->type[0] == 'u')
+		put_field_head(b, code);
 		dbus_put_u32(b, number);
-	else if (f->type[0] == 'g')
+		return;
+	}
+	memcpy(&text, (const char *)m + f->at, sizeof(text));
+	if (!text || (f->type[0] == 'g' && !*text))
+		return;
+	put_field_head(b, code);
+	if (f->type[0] == 'g')
 		dbus_put_signature(b, text);
 	else
 		dbus_put_string(b, text);
@@ -139,7 +145,7 @@ void dbus_message_write(struct buf *b, const struct dbus_message *m)
 {
 	struct buf header = buf_new(b->arena, DBUS_HEADER_MAX);
 	struct dbus_array array;
-	uint8_t code;
+	size_t code;
 
 	dbus_put_byte(&header, (uint8_t)order);
 	dbus_put_byte(&header, (uint8_t)m->type);
