@@ -12,7 +12,7 @@
 #	is_forgotten UNIT	whether systemd knows no such unit; on v1 some hierarchies are not its affair
 #	by_kind V1 V2		which of two values is right here
 #	ours			whether the runtime is sbxrun; what another does differently is left out by this
-#	user_manager_up, AS_USER	the systemd of an ordinary user, and the words before a command of his
+#	AS_USER			the words before a command of an ordinary user with a systemd of his own (v2 only)
 #	with_sockets KIND CMD…	CMD where nobody answers for systemd: its socket and the buses are absent, silent or closed
 
 KIND=v1
@@ -127,20 +127,7 @@ find_more_leaks() {
 	[ "${#known[@]}" = 0 ] || systemctl stop "${known[@]}" || systemctl reset-failed "${known[@]}" || :
 }
 
-# An ordinary user of the tree and his own systemd, as one who has logged in would have it.
-AS_USER=(setpriv --reuid 4242 --regid 4242 --init-groups -- env -C /home/sbxtest HOME=/home/sbxtest USER=sbxtest
+# An ordinary user of the tree, who has a systemd of his own in a box of v2 (systemd/lists).
+# shellcheck disable=SC2034
+AS_USER=(setpriv --reuid 4242 --regid 4242 --init-groups -- env -C /home/sbxtest HOME=/home/sbxtest TMPDIR=/home/sbxtest USER=sbxtest
 	XDG_RUNTIME_DIR=/run/user/4242 DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/4242/bus)
-
-_user_manager_is_up() {
-	[[ $("${AS_USER[@]}" systemctl --user is-system-running 2>/dev/null) =~ running|degraded ]]
-}
-
-# Starts it; it stays until the box ends.
-user_manager_up() {
-	local end=$((SECONDS + 120))
-	loginctl enable-linger sbxtest
-	until _user_manager_is_up; do
-		[ "$SECONDS" -lt "$end" ] || return 1
-		nap
-	done
-}
