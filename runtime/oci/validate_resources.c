@@ -51,7 +51,7 @@ static int validate_memory(const struct oci_memory *m, const char *at, struct er
 		return REFUSE(e, "%smemory.swappiness: %llu is above 100", at,
 			      (unsigned long long)m->swappiness.v);
 	if (m->use_hierarchy.set && !m->use_hierarchy.v)
-		return REFUSE(e, "%smemory.useHierarchy: Linux since 5.11 can't do without", at);
+		return REFUSE(e, "%smemory.useHierarchy: can't be false since Linux 5.11", at);
 	return 0;
 }
 

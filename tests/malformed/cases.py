@@ -413,7 +413,7 @@ ENVIRONMENTS = [{}, {'LISTEN_FDS': 'x', 'LISTEN_PID': '1'}, {'LISTEN_FDS': '-1'}
                 {'GLIBC_TUNABLES': 'glibc.malloc.check=3'}, dict(('V%d' % i, 'x') for i in range(5000))]
 IDS = ['', '.', '..', '...x/', '/', 'a/b', '../x', '/etc', 'a b', 'a\nb', 'a\tb', '\u00e4', 'a:b', 'a*', 'a\\b', 'x' * 1025, 'x' * 4096, 'a\x7f', '$(x)', '%s%n', 'a;b', "a'b", '\x1b[31m', '\xff', '@', '~']
 ARGV = [([], 'Commands'), (['--bogus'], 'bogus'), (['bogus'], 'bogus'), (['create'], 'usage'), (['create', 'a', 'b'], 'usage'), (['create', '--bundle'], 'bundle'), (['--root'], 'root'),
-        (['--log-format', 'x', 'list'], 'log-format'), (['--log-level', 'x', 'list'], 'log-level'), (['--rootless=maybe', 'list'], 'rootless'), (['--systemd-cgroup', 'list'], 'cgroupfs'),
+        (['--log-format', 'x', 'list'], 'log-format'), (['--log-level', 'x', 'list'], 'log-level'), (['--rootless=maybe', 'list'], 'rootless'), (['--systemd-cgroup', 'list'], 'accept'),
         (['create', '--bogus', 'x'], 'bogus'), (['create', '--pid-file', '/nonexistent/x/y', '--bundle', '/nonexistent', 'x'], 'nonexistent'), (['kill', 'x', 'BOGUS'], 'BOGUS'),
         (['kill', 'x', '-1'], '-1'), (['kill', 'x', '65'], '65'), (['kill', 'x', '99999999999999999999'], '9999'), (['kill', 'x', ''], 'signal'), (['exec', 'x'], 'x'),
         (['exec', '--user', 'root', 'x', 'y'], 'x'), (['exec', '--preserve-fds', '-1', 'x', 'y'], 'preserve-fds'), (['exec', '--preserve-fds', '4294967296', 'x', 'y'], 'preserve-fds'),
