@@ -13,6 +13,7 @@ enum {
 	VERB_MS = 100000,
 	SETTLE_MS = 3000,
 	BOX_ARGS = 12,
+	CALLS_MAX = 32768, /* that are looked at of a verb */
 };
 
 /* What must exist before the verb. */

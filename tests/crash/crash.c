@@ -4,7 +4,7 @@
  * with --systemd, which asks the runtime for that driver, units.
  *
  *	crash --runtime R --bundle TEMPLATE [--verbs create,start,run,delete]
- *	      [--who parent|child|both|tied|pipe] [--sample N] [--tag NAME] [--watch DIR]…
+ *	      [--who parent|child|both|tied|pipe] [--sample N] [--calls LIST] [--tag NAME] [--watch DIR]…
  *	      [--rush] [--only PROC:N] [--systemd]
  *
  * TEMPLATE/config.json holds @ID@ (in cgroupsPath, so that leftover cgroups can be found) and
@@ -15,6 +15,9 @@
  * execve of the program. For start the child is the container's waiting init. tied and pipe: it is the
  * caller that dies, a process that called the runtime and held the other ends of its standard
  * streams; as tied it had asked the kernel to kill the runtime then, as pipe the runtime goes on.
+ *
+ * --sample N takes N points of each verb and side, evenly spread, --calls only those of system calls with
+ * these names.
  *
  * One line `ok NAME` or `not ok NAME: …` for each verb and side, lines with `#` before it say what was
  * left where.
@@ -48,6 +51,7 @@ struct options {
 	const char *verbs;
 	const char *who;
 	const char *tag;
+	const char *calls;    /* NULL: all */
 	unsigned long sample; /* 0: all points */
 	bool rush;	      /* delete at once, while survivors are still on their way */
 	int only_proc;	      /* -1: not one point only */
@@ -60,15 +64,13 @@ struct crash {
 	struct box box;
 };
 
-struct point {
-	size_t proc;
-	unsigned long at;
-};
-
 struct tally {
 	unsigned long points, clean, dirty, rc, hung, missed;
 	unsigned long kind[LEAK_KINDS];
 };
+
+/* What the verb does without a kill. */
+static struct trace_call calls[CALLS_MAX];
 
 /* The one run of this program; static so that die() can tidy up. */
 static struct crash run;
@@ -82,7 +84,7 @@ static void on_signal(int sig)
 }
 
 /* Does the verb once, with at most one process killed. */
-static void act(struct crash *c, const struct verb *v, const struct side *s, const struct point *p,
+static void act(struct crash *c, const struct verb *v, const struct side *s, const struct trace_call *p,
 		struct trace_result *ret)
 {
 	char **argv = box_command(&c->box, v->argv);
@@ -94,6 +96,8 @@ static void act(struct crash *c, const struct verb *v, const struct side *s, con
 		.victim = p ? (int)p->proc : -1,
 		.at = p ? p->at : 0,
 		.caller = s->caller,
+		.ret_calls = p ? NULL : calls,
+		.max_calls = p ? 0 : CALLS_MAX,
 		.limit_ms = TRACE_MS,
 	};
 
@@ -104,7 +108,7 @@ static void act(struct crash *c, const struct verb *v, const struct side *s, con
 }
 
 static void print_point(const struct crash *c, const struct verb *v, const struct side *s,
-			const struct point *p, const struct trace_result *r, int status,
+			const struct trace_call *p, const struct trace_result *r, int status,
 			const struct leaks *l)
 {
 	char *log = box_log(&c->box), *left = leaks_text(l), *end;
@@ -127,7 +131,7 @@ static void print_point(const struct crash *c, const struct verb *v, const struc
 }
 
 static void try_point(struct crash *c, const struct verb *v, const struct side *s,
-		      const struct point *p, struct tally *t)
+		      const struct trace_call *p, struct tally *t)
 {
 	struct trace_result r;
 	struct leaks l = { 0 };
@@ -162,6 +166,8 @@ static bool count(struct crash *c, const struct verb *v, struct trace_result *re
 
 	box_prepare(&c->box, v);
 	act(c, v, &sides[0], NULL, ret);
+	if (ret->ncalls == CALLS_MAX)
+		die("%s: more than %d system calls", v->name, CALLS_MAX);
 	if (ret->hung || ret->status != 0)
 		die("%s fails without a kill: status %#x%s\n%s", v->name, (unsigned)ret->status,
 		    ret->hung ? ", hung" : "", box_log(&c->box));
@@ -177,22 +183,18 @@ static bool count(struct crash *c, const struct verb *v, struct trace_result *re
 	return clean;
 }
 
-/* The k-th system call of the chosen side, counted through its processes in order of birth. */
-static struct point pick(const struct trace_result *r, bool child, unsigned long k)
+static bool is_wanted(const struct crash *c, const struct trace_call *p, bool child)
 {
-	size_t proc = child ? 1 : 0;
-
-	while (k >= r->calls[proc])
-		k -= r->calls[proc++];
-	return (struct point){ proc, k + 1 };
+	return (p->proc > 0) == child &&
+	       (!c->opt.calls || box_wanted(c->opt.calls, syscall_name(p->nr)));
 }
 
 static bool report(const struct crash *c, const struct verb *v, const char *who,
-		   unsigned long calls, const struct tally *t)
+		   unsigned long total, const struct tally *t)
 {
 	char *line =
 		text("%s %s: %lu syscalls, %lu points, %lu clean, %lu dirty; delete rc!=0: %lu;",
-		     v->name, who, calls, t->points, t->clean, t->dirty, t->rc);
+		     v->name, who, total, t->points, t->clean, t->dirty, t->rc);
 	bool good = t->dirty == 0 && t->points > 0;
 
 	for (size_t k = 0; k < LEAK_KINDS; k++) {
@@ -215,21 +217,20 @@ static bool report(const struct crash *c, const struct verb *v, const char *who,
 static bool do_side(struct crash *c, const struct verb *v, const struct trace_result *r,
 		    const struct side *s)
 {
+	static struct trace_call points[CALLS_MAX];
 	unsigned long total = 0, n;
 	struct tally t = { 0 };
 
-	for (size_t i = s->child ? 1 : 0; i < (s->child ? r->nprocs : 1); i++)
-		total += r->calls[i];
+	for (size_t i = 0; i < r->ncalls; i++)
+		if (is_wanted(c, &calls[i], s->child))
+			points[total++] = calls[i];
 	if (total == 0) {
-		printf("# %s starts no process of its own: nothing to kill as child\n", v->name);
+		printf("# %s: nothing to kill as %s\n", v->name, s->name);
 		return true;
 	}
 	n = c->opt.sample && c->opt.sample < total ? c->opt.sample : total;
-	for (unsigned long i = 0; i < n && !stop_asked; i++) {
-		struct point p = pick(r, s->child, spread(i, n, total));
-
-		try_point(c, v, s, &p, &t);
-	}
+	for (unsigned long i = 0; i < n && !stop_asked; i++)
+		try_point(c, v, s, &points[spread(i, n, total)], &t);
 	return report(c, v, s->name, total, &t);
 }
 
@@ -240,7 +241,7 @@ static bool do_verb(struct crash *c, const struct verb *v)
 
 	good = count(c, v, &r);
 	if (c->opt.only_proc >= 0) {
-		struct point p = { (size_t)c->opt.only_proc, c->opt.only_at };
+		struct trace_call p = { .proc = (size_t)c->opt.only_proc, .at = c->opt.only_at };
 		struct tally t = { 0 };
 
 		try_point(c, v, &sides[p.proc ? 1 : 0], &p, &t);
@@ -260,6 +261,7 @@ static void options_read(struct crash *c, int argc, char **argv)
 		{ "verbs", required_argument, NULL, 'v' },
 		{ "who", required_argument, NULL, 'w' },
 		{ "sample", required_argument, NULL, 's' },
+		{ "calls", required_argument, NULL, 'c' },
 		{ "tag", required_argument, NULL, 't' },
 		{ "watch", required_argument, NULL, 'W' },
 		{ "rush", no_argument, NULL, 'R' },
@@ -289,6 +291,9 @@ static void options_read(struct crash *c, int argc, char **argv)
 			break;
 		case 's':
 			o->sample = strtoul(optarg, NULL, 10);
+			break;
+		case 'c':
+			o->calls = optarg;
 			break;
 		case 't':
 			o->tag = text("%s-", optarg);

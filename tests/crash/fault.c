@@ -3,8 +3,8 @@
  * list, in the process of the command line and in those that it makes, up to the execve of the program.
  *
  *	fault --runtime R --bundle TEMPLATE [--verbs LIST] [--who parent|child|both] [--errnos LIST]
- *	      [--sample N] [--brief] [--tag NAME] [--watch DIR]… [--only PROC:N] [--allocations] [--without CALLS]
- *	      [--systemd]
+ *	      [--sample N] [--calls LIST] [--without LIST] [--brief] [--tag NAME] [--watch DIR]… [--only PROC:N]
+ *	      [--allocations] [--systemd]
  *
  * What must hold after each fault:
  *   no crash	 no process of the runtime is ended by a signal
@@ -18,11 +18,11 @@
  * The caller (this program) has what a container must not inherit: a group, an ignored signal, a session
  * keyring, an ambient capability, a descriptor, a scheduling policy.
  *
- * --sample N takes N points of each verb and side, evenly spread, with the errnos in turn. --brief leaves out
- * what lies inside a row of the same call (64 times rt_sigaction). --without leaves calls out, by name: here one
- * that fails has done nothing, which is not so of every call. --allocations: not system calls but the
- * allocations of memory fail, in a runtime that was linked with alloc.c. --systemd: containers are scopes of
- * systemd, and what that says of them is looked at, too.
+ * --sample N takes N points of each verb and side, evenly spread, with the errnos in turn; --calls only those of
+ * system calls with these names. --without leaves calls out, by name: here one that fails has done nothing, which
+ * is not so of every call. --brief leaves out what lies inside a row of the same call (64 times rt_sigaction).
+ * --allocations: not system calls but the allocations of memory fail, in a runtime that was linked with alloc.c.
+ * --systemd: containers are scopes of systemd, and what that says of them is looked at, too.
  */
 #define _GNU_SOURCE
 #include "box.h"
@@ -46,7 +46,6 @@
 #include <unistd.h>
 
 enum {
-	CALLS_MAX = 8192,
 	PICTURE_MS = 20000, /* for a detached program to have said what it sees */
 	CALLER_GROUP = 4242,
 	CALLER_FD = 77,
@@ -79,7 +78,7 @@ struct tally {
 };
 
 struct options {
-	const char *verbs, *who, *errnos, *tag, *without;
+	const char *verbs, *who, *errnos, *calls, *tag, *without;
 	unsigned long sample;
 	int only_proc;
 	unsigned long only_at;
@@ -571,7 +570,8 @@ static bool is_wanted(const struct trace_call *c, bool child)
 	if (opt.without && box_wanted(opt.without, syscall_name(c->nr)))
 		return false;
 	/* Before main the C library has no way to say what failed; nothing of ours has happened by then. */
-	return (c->proc > 0) == child && !c->loading && trace_can_fail(c->nr);
+	return (c->proc > 0) == child && !c->loading && trace_can_fail(c->nr) &&
+	       (!opt.calls || box_wanted(opt.calls, syscall_name(c->nr)));
 }
 
 /* All errnos at all calls of a side; of a sample, one errno at each. */
@@ -641,6 +641,7 @@ static void options_read(int argc, char **argv)
 		{ "verbs", required_argument, NULL, 'v' },
 		{ "who", required_argument, NULL, 'w' },
 		{ "errnos", required_argument, NULL, 'e' },
+		{ "calls", required_argument, NULL, 'c' },
 		{ "sample", required_argument, NULL, 's' },
 		{ "tag", required_argument, NULL, 't' },
 		{ "watch", required_argument, NULL, 'W' },
@@ -670,6 +671,9 @@ static void options_read(int argc, char **argv)
 			break;
 		case 'e':
 			opt.errnos = optarg;
+			break;
+		case 'c':
+			opt.calls = optarg;
 			break;
 		case 's':
 			opt.sample = strtoul(optarg, NULL, 10);

@@ -1,11 +1,12 @@
 #!/bin/bash
-# torture.sh crash|fault [OPTION…]: every point of every verb.
+# torture.sh crash|fault|systemd [OPTION…]: every point of every verb.
 #
 #	crash	SIGKILL at each system call, with three kinds of bundle, the first again with delete coming at once, with the
 #		caller dying, and in the v1-only view
 #	fault	each system call fails with each of six errnos, with two kinds of bundle, and each allocation of memory
+#	systemd	both where containers are scopes of systemd, in boxes with this machine's cgroups and with cgroup v2 (systemd.sh)
 #
-# Takes minutes (crash) and hours (fault). --sample N tries N points of each verb and side.
+# Takes minutes (crash) and hours (the others). --sample N tries N points of each verb and side.
 set -eu
 # shellcheck source=tests/crash/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -36,12 +37,19 @@ fault_points() {
 	crash_runtime=$crash_work/sbxrun-alloc fault_run "$crash_work/plain" --allocations --tag memory "$@" || rc=1
 }
 
+systemd_points() {
+	local what
+	for what in crash fault; do
+		"$crash_here/systemd.sh" "$what" "$@" || rc=1
+		"$crash_here/systemd.sh" "$what" --v2 "$@" || rc=1
+	done
+}
+
 kind=${1:-}
 case $kind in
-crash | fault) shift ;;
+crash | fault | systemd) shift ;;
 *) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" >&2 && exit 2 ;;
 esac
-crash_build
-crash_rootfs
+[ "$kind" = systemd ] || { crash_build && crash_rootfs; }
 "${kind}_points" "$@"
 exit $rc
