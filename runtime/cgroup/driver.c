@@ -31,11 +31,10 @@ int cgroup_driver_update(const struct cgroup_plan *p, struct error *e)
 	return driver->update ? driver->update(p, e) : 0;
 }
 
-void cgroup_driver_end(const struct cgroup_unit *u, const struct cgroup_dirs *d,
+bool cgroup_driver_end(const struct cgroup_unit *u, const struct cgroup_dirs *d,
 		       const struct noter *noter)
 {
 	const struct cgroup_driver_calls *driver = driver_of(u);
 
-	if (driver->end)
-		driver->end(u, d, noter);
+	return !driver->end || driver->end(u, d, noter);
 }

@@ -17,7 +17,7 @@ struct cgroup_driver_calls {
 	void (*give_up)(const struct cgroup_unit *u, const struct cgroup_dirs *d,
 			struct cgroup_handle *h);
 	int (*update)(const struct cgroup_plan *p, struct error *e);
-	void (*end)(const struct cgroup_unit *u, const struct cgroup_dirs *d,
+	bool (*end)(const struct cgroup_unit *u, const struct cgroup_dirs *d,
 		    const struct noter *noter);
 };
 
@@ -34,6 +34,7 @@ void cgroup_driver_give_up(const struct cgroup_unit *u, const struct cgroup_dirs
 /* The limits of the plan are in the files already. */
 int cgroup_driver_update(const struct cgroup_plan *p, struct error *e);
 
-/* No process is left in the directories, which are still there. */
-void cgroup_driver_end(const struct cgroup_unit *u, const struct cgroup_dirs *d,
+/* No process is left in the directories, which are still there. false: systemd was not told, and
+ * has to find out by itself. */
+bool cgroup_driver_end(const struct cgroup_unit *u, const struct cgroup_dirs *d,
 		       const struct noter *noter);

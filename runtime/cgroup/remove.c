@@ -88,15 +88,27 @@ static void parents_remove(const struct cgroup_dir *d, char *full)
 	}
 }
 
+/* systemd learns from this directory that nobody is left in the unit. When it looks and finds none,
+ * it keeps the unit for good. */
+static bool is_left_to_systemd(const struct cgroup_dir *d, bool told)
+{
+	return !told && d->by_systemd && d->unified;
+}
+
 /* Only what is the container's. What nobody has claimed may be what a create made that was cut
  * short, or an engine's: it goes if it is empty. */
-static int dir_remove(const struct cgroup_dir *d, char *full, struct cgroup_waiting *wait,
-		      struct error *e)
+static int dir_remove(const struct cgroup_dir *d, char *full, bool told,
+		      struct cgroup_waiting *wait, struct error *e)
 {
 	int whose = cgroup_claim_whose(d, -1, full);
 
 	if (whose < 0 && errno != ENOENT)
 		return err_sys(e, "cgroup: look at %s", full);
+	if (is_left_to_systemd(d, told)) {
+		if (whose == CGROUP_OURS)
+			(void)!cgroup_empty(full);
+		return 0;
+	}
 	if (whose == CGROUP_ANOTHERS || (whose == CGROUP_NOBODYS && rmdir(full) < 0))
 		return 0;
 	if (whose == CGROUP_OURS && leaf_remove(full, wait, e) < 0)
@@ -105,7 +117,7 @@ static int dir_remove(const struct cgroup_dir *d, char *full, struct cgroup_wait
 	return 0;
 }
 
-static int remove_within(const struct cgroup_dirs *d, long limit_us, struct error *e)
+static int remove_within(const struct cgroup_dirs *d, bool told, long limit_us, struct error *e)
 {
 	struct cgroup_waiting wait = {.left_us = limit_us};
 	char full[CGROUP_PATH_SIZE];
@@ -118,7 +130,7 @@ static int remove_within(const struct cgroup_dirs *d, long limit_us, struct erro
 		if (d->v[i].path[0] != '/' || !d->v[i].path[1] ||
 		    !cgroup_full_path(d->v[i].mount, d->v[i].path, full))
 			continue;
-		if (dir_remove(&d->v[i], full, &wait, rc ? &later : e) < 0)
+		if (dir_remove(&d->v[i], full, told, &wait, rc ? &later : e) < 0)
 			rc = -1;
 	}
 	return rc;
@@ -126,7 +138,7 @@ static int remove_within(const struct cgroup_dirs *d, long limit_us, struct erro
 
 int cgroup_remove(const struct cgroup_dirs *d, struct error *e)
 {
-	return remove_within(d, REMOVE_US, e);
+	return remove_within(d, true, REMOVE_US, e);
 }
 
 int cgroup_destroy(const struct cgroup_unit *u, const struct cgroup_dirs *d,
@@ -134,10 +146,9 @@ int cgroup_destroy(const struct cgroup_unit *u, const struct cgroup_dirs *d,
 {
 	struct error ignored;
 
-	if (!u->name && remove_within(d, 0, &ignored) == 0)
+	if (!u->name && remove_within(d, true, 0, &ignored) == 0)
 		return 0;
 	if (cgroup_kill(d, e) < 0)
 		return -1;
-	cgroup_driver_end(u, d, noter);
-	return remove_within(d, REMOVE_US, e);
+	return remove_within(d, cgroup_driver_end(u, d, noter), REMOVE_US, e);
 }

@@ -206,8 +206,8 @@ static int scope_whose(const struct cgroup_dirs *d)
 }
 
 /* A systemd that doesn't answer must not keep a container from being deleted: its processes are
- * gone, its directories will be, and systemd finds the unit empty sooner or later. */
-static void scope_end(const struct cgroup_unit *u, const struct cgroup_dirs *d,
+ * gone, and systemd finds the unit empty sooner or later. */
+static bool scope_end(const struct cgroup_unit *u, const struct cgroup_dirs *d,
 		      const struct noter *noter)
 {
 	int whose = scope_whose(d);
@@ -216,7 +216,7 @@ static void scope_end(const struct cgroup_unit *u, const struct cgroup_dirs *d,
 	int rc;
 
 	if (whose != CGROUP_OURS && whose != CGROUP_NOBODYS)
-		return;
+		return true;
 	rc = scope_open(u, &s, &e);
 	if (rc == 0) {
 		rc = scope_stop(&s, u, d, &e);
@@ -227,6 +227,7 @@ static void scope_end(const struct cgroup_unit *u, const struct cgroup_dirs *d,
 		     "%s (the container is deleted; `systemctl stop %s` removes what systemd still "
 		     "knows of it)",
 		     e.text, u->name);
+	return rc == 0;
 }
 
 const struct cgroup_driver_calls cgroup_by_systemd = {

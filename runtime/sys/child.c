@@ -31,8 +31,8 @@ void child_end(pid_t pid)
 {
 	if (pid <= 0) /* to kill() that would be a group, or everybody */
 		return;
-	kill(pid, SIGKILL);
-	child_collect(pid);
+	if (kill(pid, SIGKILL) == 0)
+		child_collect(pid);
 }
 
 int child_collect_within(pid_t pid, int ms, int *ret_status, struct error *e)

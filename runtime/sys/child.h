@@ -17,7 +17,8 @@ int child_collect(pid_t pid);
  * used. */
 int child_collect_usage(pid_t pid, struct rusage *ret);
 
-/* Kills a child and collects it. For our own, which do not hang in the kernel. */
+/* Kills a child and collects it; one that can't be killed is not waited for. For our own, which do
+ * not hang in the kernel. */
 void child_end(pid_t pid);
 
 /* Collects a child that is about to end; -1 if it doesn't within ms. *ret_status may be NULL. */

@@ -52,7 +52,7 @@ a_create_that_is_lied_to_fails() {
 	done
 }
 
-# What systemd should know of it ends by itself.
+# What systemd should know of it ends by itself; not, where the liar says that there is no such unit, which is as if it was stopped.
 a_delete_that_is_lied_to_leaves_nothing() {
 	local kind pid
 	for kind in "${_KINDS[@]}"; do
@@ -61,8 +61,9 @@ a_delete_that_is_lied_to_leaves_nothing() {
 		pid=$(pid_of "$ID")
 		_against "$kind" delete --force "$ID"
 		[ "$rc" = 0 ] || escaped "$kind: it can't be deleted: $err"
-		[ ! -e "/proc/$pid" ] || escaped "$kind: its process lives"
+		wait_until 20 test ! -e "/proc/$pid"
 		[ -z "$(ls "$T/state")" ] || escaped "$kind: state is left"
+		[[ $kind != 'done' && $kind != never && $kind != failed ]] || systemctl stop "$UNIT" 2>/dev/null || :
 		wait_until 10 is_gone "$UNIT"
 	done
 }
@@ -116,6 +117,24 @@ a_create_that_waits_ends_with_a_delete_and_with_a_signal() {
 	holder=$(_holders)
 	kill -TERM "$(awk '/^PPid:/ { print $2 }' "${holder%/comm}/status")"
 	_is_over TERM
+}
+
+# It looks at the unit's cgroup when it comes to itself, and would keep a unit for good that has none.
+a_systemd_that_was_stuck_finds_out() {
+	local frozen=${CGROUP_MOUNTS[freezer]:-}/$P-stuck
+	[ -n "${CGROUP_MOUNTS[freezer]:-}" ] || skip 'the first process is not in a cgroup that can be frozen'
+	unit_bundle 'sh("exec sleep 1000")'
+	sbx --systemd-cgroup --systemd-timeout 2 run -d -b "$B" "$ID" >"$T/up" 2>&1
+	mkdir "$frozen"
+	echo 1 >"$frozen/cgroup.procs"
+	echo FROZEN >"$frozen/freezer.state"
+	run timeout -k 1 60 "$SBXRUN" --root "$T/state" delete --force "$ID"
+	echo THAWED >"$frozen/freezer.state"
+	echo 1 >"${CGROUP_MOUNTS[freezer]}/cgroup.procs"
+	rmdir "$frozen"
+	[ "$rc" = 0 ] || escaped "it can't be deleted: $err"
+	like "$err" 'systemctl stop'
+	wait_until 20 is_gone "$UNIT" || escaped "$UNIT is left"
 }
 
 run_tests

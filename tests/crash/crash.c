@@ -95,6 +95,8 @@ static void act(struct crash *c, const struct verb *v, const struct side *s, con
 		.log_fd = c->box.log_fd,
 		.victim = p ? (int)p->proc : -1,
 		.at = p ? p->at : 0,
+		.nth = p ? p->nth : 0,
+		.nr = p ? p->nr : 0,
 		.caller = s->caller,
 		.ret_calls = p ? NULL : calls,
 		.max_calls = p ? 0 : CALLS_MAX,

@@ -3,7 +3,7 @@
  * list, in the process of the command line and in those that it makes, up to the execve of the program.
  *
  *	fault --runtime R --bundle TEMPLATE [--verbs LIST] [--who parent|child|both] [--errnos LIST]
- *	      [--sample N] [--calls LIST] [--without CALLS] [--brief] [--tag NAME] [--watch DIR]… [--only PROC:N]
+ *	      [--sample N] [--calls LIST] [--without LIST] [--brief] [--tag NAME] [--watch DIR]… [--only PROC:N]
  *	      [--allocations] [--systemd]
  *
  * What must hold after each fault:
@@ -203,7 +203,10 @@ static char *probe_text(void)
 
 	s = to ? text("%.*s", (int)(to - from), from) : text("%s", "");
 	free(log);
-	return s;
+	/* A node that was made for the program alone is as good as the container's. */
+	log = text_replace(s, ": /node, ", ": /dev/null, ");
+	free(s);
+	return log;
 }
 
 /* The status in the runtime's own words. */
@@ -294,8 +297,7 @@ static const char *line_lacking(const char *a, const char *b)
 /* ---- a fault ---- */
 
 struct fault {
-	size_t proc;
-	unsigned long at;
+	struct trace_call call; /* of allocations: at */
 	const struct fault_errno *err;
 };
 
@@ -307,8 +309,10 @@ static void act(const struct verb *v, const struct fault *f, struct trace_result
 		.attach = v->init_too ? box_init_pid(&box) : 0,
 		.payload = box_program(&box, v),
 		.log_fd = box.log_fd,
-		.victim = f ? (int)f->proc : -1,
-		.at = f ? f->at : 0,
+		.victim = f ? (int)f->call.proc : -1,
+		.at = f ? f->call.at : 0,
+		.nth = f ? f->call.nth : 0,
+		.nr = f ? f->call.nr : 0,
 		.fault = f && f->err ? f->err->value : 0,
 		.ret_calls = f ? NULL : calls,
 		.max_calls = f ? 0 : CALLS_MAX,
@@ -459,7 +463,8 @@ static void print_findings(const struct verb *v, const struct fault *f, long nr)
 	char *log = box_log(&box);
 
 	log[strcspn(log, "\n")] = '\0';
-	printf("# bad: %s%s %zu:%lu %s %s%s | %.200s\n", opt.tag, v->name, f->proc, f->at,
+	printf("# bad: %s%s %zu:%lu %s %s%s | %.200s\n", opt.tag, v->name, f->call.proc,
+	       f->call.at,
 	       opt.allocations ? "allocation" : syscall_name(nr), f->err ? f->err->name : "",
 	       findings, log);
 	free(log);
@@ -472,7 +477,7 @@ static void try_fault(const struct verb *v, const struct fault *f, struct tally 
 	findings = text("%s", "");
 	box_prepare(&box, v);
 	if (opt.allocations)
-		act_allocating(v, f->at, &r);
+		act_allocating(v, f->call.at, &r);
 	else
 		act(v, f, &r);
 	if (r.reached || r.hung) {
@@ -592,7 +597,7 @@ static bool do_side(const struct verb *v, const struct trace_result *r, bool chi
 		const struct trace_call *c = &points[spread(i, n, total)];
 
 		for (size_t k = 0; k < kinds && !stop_asked; k++) {
-			struct fault f = { c->proc, c->at, list[k] };
+			struct fault f = { *c, list[k] };
 
 			if ((n < total && k != i % kinds) || is_designed(c->nr, list[k]->value))
 				continue;
@@ -609,7 +614,7 @@ static bool do_allocations(const struct verb *v)
 	unsigned long n = 0;
 
 	while (!t.missed && !stop_asked && (!opt.sample || n < opt.sample)) {
-		struct fault f = { 0, ++n, NULL };
+		struct fault f = { .call.at = ++n };
 
 		try_fault(v, &f, &t);
 	}

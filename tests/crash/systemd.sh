@@ -41,6 +41,7 @@ sample_points() {
 	harness_sees "$crash_work/systemd" unit:units -- --systemd
 	try crash '' --calls "$speaking" --sample 10 "$@"
 	try fault '' --verbs create,update,delete-force --calls "$speaking" --errnos EIO,ENOMEM,EINTR --sample 8 "$@"
+	try fault -holder --verbs create --who parent --calls kill "$@"
 	try fault '' --verbs run --brief --sample 6 "$@"
 }
 

@@ -32,6 +32,7 @@
 
 enum {
 	TASKS = 512,
+	NUMBERS = 1024, /* of system calls */
 	QUIET_MS = 40, /* nothing moves for so long after the command's end: the rest is asleep */
 	DETACH_MS = 3000, /* a frozen or vfork-waiting task answers late */
 };
@@ -56,6 +57,7 @@ struct trace {
 	struct task task[TASKS];
 	size_t ntasks;
 	pid_t leader[TRACE_PROCS];
+	unsigned long seen[TRACE_PROCS][NUMBERS]; /* how often each was called */
 	pid_t main;
 	pid_t caller; /* 0: none */
 	bool counting; /* the command has been executed: from here on it is not the harness itself */
@@ -162,22 +164,30 @@ static bool is_entry(struct task *k, long *ret_nr)
 	return k->inside;
 }
 
+static bool is_point(const struct trace_spec *s, const struct trace_call *c)
+{
+	if (s->victim < 0 || (size_t)s->victim != c->proc)
+		return false;
+	return s->nth ? s->nth == c->nth && s->nr == c->nr : s->at == c->at;
+}
+
 /* Counts a system call's entry; true when this is where something has to happen. */
 static bool count_call(struct trace *t, struct task *k)
 {
-	unsigned long n;
+	struct trace_call c = { .proc = k->proc, .loading = k->loading };
 	long nr;
 
 	if (!is_entry(k, &nr) || !t->counting)
 		return false;
-	n = ++t->res->calls[k->proc];
+	c.at = ++t->res->calls[k->proc];
+	c.nr = nr;
+	c.nth = nr >= 0 && nr < NUMBERS ? ++t->seen[k->proc][nr] : 0;
 	if (t->res->ncalls < t->spec->max_calls)
-		t->spec->ret_calls[t->res->ncalls++] =
-			(struct trace_call){ k->proc, n, nr, k->loading };
+		t->spec->ret_calls[t->res->ncalls++] = c;
 	/* The last thing that a static program does before main: its relocations become read-only. */
 	if (nr == SYS_mprotect)
 		k->loading = false;
-	if (t->spec->victim < 0 || (size_t)t->spec->victim != k->proc || t->spec->at != n)
+	if (!is_point(t->spec, &c))
 		return false;
 	t->res->nr = nr;
 	/* The numbering may differ a little from run to run, where processes wait for each other. */

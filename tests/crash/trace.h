@@ -28,6 +28,7 @@ struct trace_call {
 	size_t proc;
 	unsigned long at; /* its number in the process, from 1 */
 	long nr;
+	unsigned long nth; /* its number among those of the same nr there */
 	bool loading; /* the C library's own, before main */
 };
 
@@ -39,6 +40,8 @@ struct trace_spec {
 	int log_fd;	     /* stdout and stderr of the command */
 	int victim;	     /* number of the process that is struck, -1 none */
 	unsigned long at;    /* the victim's system call, from 1 */
+	unsigned long nth;   /* or, if not 0, its nth call of nr: how often it waits in between changes */
+	long nr;
 	int fault;	     /* the errno with which that call fails; 0: the victim dies */
 	enum trace_caller caller;
 	struct trace_call *ret_calls; /* every call is noted here, up to max_calls */
