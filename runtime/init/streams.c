@@ -13,8 +13,13 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/str.h"
 #include "rootfs/devices.h"
 #include "sys/sys.h"
+
+#ifndef PID_FS_MAGIC
+#define PID_FS_MAGIC 0x50494446
+#endif
 
 /* Only a stream that belongs to this container alone, or to nobody, is given away. A file, a named
  * pipe or a terminal of the caller's would still have its new owner when the container is gone. */
@@ -49,12 +54,29 @@ int streams_take(const int streams[3], struct error *e)
 		if ((high[fd] = fcntl(streams[fd], F_DUPFD_CLOEXEC, 3)) < 0)
 			result = -1;
 	for (fd = 0; fd < 3 && result == 0; fd++)
-		result = dup2(high[fd], fd);
+		if (dup2(high[fd], fd) < 0)
+			result = -1;
 	if (result < 0)
 		err_sys(e, "take the program's streams");
 	for (fd = 0; fd < 3; fd++)
 		fd_close(&high[fd]);
-	return result < 0 ? -1 : 0;
+	return result;
+}
+
+/* Namespaces, processes and the kernel's objects without a name are no streams, but handles on
+ * what is the host's. */
+static bool stream_is_handle(int fd)
+{
+	static const unsigned long kinds[] = {NSFS_MAGIC, ANON_INODE_FS_MAGIC, PID_FS_MAGIC};
+	struct statfs fs;
+	size_t i;
+
+	if (fstatfs(fd, &fs) < 0)
+		return false;
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		if ((unsigned long)fs.f_type == kinds[i])
+			return true;
+	return false;
 }
 
 /* A name in this mount namespace for what the descriptor is, as a tree that nothing can be changed
@@ -120,6 +142,12 @@ int streams_settle(uint32_t uid, bool own_terminal, struct error *e)
 				"standard stream %d is a directory of the host, or a place in it, which would lead "
 				"the program out of its root: give it a file, a pipe or /dev/null",
 				fd);
+		if (stream_is_handle(fd))
+			return err_set(e, ERR_USAGE,
+				       "standard stream %d is a namespace, a process or another "
+				       "handle on the host: give the program a file, a pipe, a socket "
+				       "or /dev/null",
+				       fd);
 		if (S_ISCHR(st.st_mode) && devices_is_standard(st.st_rdev)) {
 			if (stream_renew(fd, st.st_rdev, e) < 0)
 				return -1;

@@ -138,18 +138,27 @@ static int worker_hear(const struct worker *w, int64_t until, struct arena *a,
 
 /* Asks, passes notes on, and has the answer: 1, or 0 where it is "not yet". Its descriptors are the
  * caller's then. */
-static int worker_ask(const struct worker *w, const struct wire_request *r, int64_t until,
+static int worker_ask(struct worker *w, const struct wire_request *r, int64_t until,
 		      struct arena *a, struct wire_answer *ret, struct error *e)
 {
 	struct wire_answer answer;
 
 	if (w->sock < 0)
-		return worker_is_gone(w, e);
-	if (wire_send_request(w->sock, r, e) < 0)
-		return e->sys == EPIPE || e->sys == ECONNRESET ? worker_is_gone(w, e) : -1;
+		return err_set(e, ERR_WRONG_STATE,
+			       "the worker of container \"%s\" was given up: it can only be closed",
+			       w->id);
+	if (wire_send_request(w->sock, r, e) < 0) {
+		if (e->sys == EPIPE || e->sys == ECONNRESET)
+			worker_is_gone(w, e);
+		fd_close(&w->sock);
+		return -1;
+	}
 	for (;;) {
-		if (worker_hear(w, until, a, &answer, e) < 0)
+		/* What comes too late would be taken for the answer to the next request. */
+		if (worker_hear(w, until, a, &answer, e) < 0) {
+			fd_close(&w->sock);
 			return -1;
+		}
 		if (answer.kind != WIRE_NOTE)
 			break;
 		note(w->noter, "%s", answer.text ? answer.text : "");
@@ -164,7 +173,7 @@ static int worker_ask(const struct worker *w, const struct wire_request *r, int6
 }
 
 /* The same where nothing but success comes back. */
-static int worker_tell(const struct worker *w, const struct wire_request *r, int64_t until,
+static int worker_tell(struct worker *w, const struct wire_request *r, int64_t until,
 		       struct error *e)
 {
 	struct arena a = {0};

@@ -10,9 +10,9 @@
  * ends before it was told to is an error of the next call, and its container is for `delete
  * --force`.
  *
- * Every call has a deadline, a moment of sys/loop.h. One that passes breaks the conversation:
- * worker_close() is what is left then. Calls of one worker come from one thread at a time; the
- * worker is a child of the server's, collected by worker_close().
+ * Every call has a deadline, a moment of sys/loop.h. One that passes ends the conversation, as the
+ * server's end would: worker_close() is what is left then. Calls of one worker come from one thread
+ * at a time; the worker is a child of the server's, collected by worker_close().
  */
 #pragma once
 

@@ -96,4 +96,19 @@ os.execvp(sys.argv[1], sys.argv[1:])' "$SBXRUN" --root "$T/state" run -b "$B" "$
 	[[ $out != *hosts-secret* ]] || escaped 'exec: the host is open'
 }
 
+# By a namespace the program could enter it, and by a process signal it.
+a_stream_that_is_a_handle() {
+	bundle 'sh("readlink /proc/self/fd/0")'
+	run sbx run -b "$B" "$ID" </proc/self/ns/mnt
+	[[ $out != *mnt:* ]] || escaped 'run: a namespace of the host'
+	run python3 -c 'import os, sys
+os.dup2(os.pidfd_open(os.getpid()), 0)
+os.execvp(sys.argv[1], sys.argv[1:])' "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
+	[[ $out != *pidfd* ]] || escaped 'run: a process of the host'
+	bundle 'sh("sleep 100")'
+	sbx run -d -b "$B" "$ID"
+	run sbx exec "$ID" readlink /proc/self/fd/0 </proc/self/ns/mnt
+	[[ $out != *mnt:* ]] || escaped 'exec: a namespace of the host'
+}
+
 run_tests

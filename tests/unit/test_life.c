@@ -133,6 +133,45 @@ TEST(a_hundred_lives_leave_the_process_as_it_was)
 	CHECK(resident_kb() - memory < (ALL_FREED ? 256 : LONG_MAX));
 }
 
+static void read_text(int fd, char *text, size_t size)
+{
+	ssize_t n = read(fd, text, size - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+}
+
+TEST(each_stream_is_the_one_that_was_given)
+{
+	int in[2], out[2], err[2];
+	struct create_options o;
+	struct life_end end;
+	struct arena a = {0};
+	struct created c;
+	struct error e = {0};
+	char text[64];
+
+	if (!can_run())
+		return;
+	make_config("cat; echo out; echo err >&2");
+	CHECK(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0);
+	CHECK_INT(write(in[1], "in ", 3), 3);
+	fd_close(&in[1]);
+	o = options((const int[]){in[0], out[1], err[1]});
+	CHECK(life_create(&o, &a, &c, &e) == 0 && life_launch(&c, NULL, &a, &e) == 0);
+	CHECK_INT(life_wait(&c, loop_now() + 60 * LOOP_SECOND, &a, &end, &e), 1);
+	CHECK_INT(life_remove(&c, &a, &e), 0);
+	fd_close(&out[1]);
+	fd_close(&err[1]);
+	read_text(out[0], text, sizeof(text));
+	CHECK_STR(text, "in out\n");
+	read_text(err[0], text, sizeof(text));
+	CHECK_STR(text, "err\n");
+	fd_close(&in[0]);
+	fd_close(&out[0]);
+	fd_close(&err[0]);
+	arena_free(&a);
+}
+
 TEST(a_program_that_is_not_done_is_not_waited_for_longer)
 {
 	struct create_options o;

@@ -2,9 +2,11 @@
 #include "unit.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "sys/loop.h"
 #include "sys/msg.h"
 #include "worker/wire.h"
 #include "worker/worker.h"
@@ -94,6 +96,24 @@ TEST(a_class_that_nobody_knows_is_a_failure_all_the_same)
 	CHECK_INT(wire_read_answer(text, sizeof(text) - 1, NULL, 0, &a, &got, &e), 0);
 	CHECK_INT(got.class, ERR_SYSTEM);
 	arena_free(&a);
+}
+
+TEST(an_answer_that_comes_too_late_is_nobodys)
+{
+	struct wire_answer late = {.kind = WIRE_DONE, .fds = WIRE_FDS_NONE};
+	struct worker w = WORKER_NONE;
+	struct error e = {0};
+	int pair[2];
+
+	CHECK(msg_pair(pair, &e) == 0);
+	w.sock = pair[0];
+	CHECK_INT(worker_start(&w, loop_now() + 20 * LOOP_MS, NULL, &e), -1);
+	CHECK(strstr(e.text, "in time"));
+	(void)!wire_send_answer(pair[1], &late, &e);
+	CHECK_INT(worker_kill(&w, 9, false, loop_now() + 20 * LOOP_MS, &e), -1);
+	CHECK(strstr(e.text, "given up"));
+	worker_close(&w);
+	fd_close(&pair[1]);
 }
 
 TEST(a_program_that_is_no_worker_is_an_error)
