@@ -18,7 +18,7 @@ enum {
 	SAY_MAP_ME, /* child → parent: I am in the new user namespace */
 	SAY_MAPPED, /* parent → child: the maps are written */
 	SAY_BORN, /* launcher → parent: this is the child (its pidfd; none if it is the launcher) */
-	SAY_FAILED, /* launcher → parent, with the error */
+	SAY_FAILED, /* launcher → parent, with the error, and a child that must not be there */
 };
 
 int launch_ask_for_maps(int sock, struct error *e)
@@ -90,11 +90,11 @@ __attribute__((noreturn)) static void launcher_main(const struct launch *l, int 
 	}
 	if (msg_send(sock, SAY_BORN, NULL, pidfd) == 0)
 		_exit(0);
-	/* Nobody would know of the child, so there must be none. */
+	/* Nobody would know of the child, so there must be none; it is the parent's to collect. */
 	err_sys(&e, "tell the parent who its child is");
 	pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
 fail:
-	_exit(msg_send(sock, SAY_FAILED, &e, -1) < 0 ? 2 : 1);
+	_exit(msg_send(sock, SAY_FAILED, &e, pidfd) < 0 ? 2 : 1);
 }
 
 /* What can't be named to anybody must not run. */
@@ -122,6 +122,9 @@ static pid_t launch_attend(const struct launch *l, pid_t launcher, int sock, int
 			return -1;
 		if (kind == SAY_FAILED) {
 			*e = from;
+			if (pidfd >= 0)
+				launch_end_child(pidfd);
+			fd_close(&pidfd);
 			return -1;
 		}
 		if (kind == SAY_BORN)
