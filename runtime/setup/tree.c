@@ -23,6 +23,8 @@
 #include "setup/tree.h"
 #include "sys/sys.h"
 
+enum { TREE_LINKS_MAX = 40 };
+
 int tree_open(const char *sysroot, struct arena *a, struct tree *ret, struct error *e)
 {
 	const char *root = sysroot ? sysroot : "/";
@@ -38,6 +40,11 @@ int tree_open(const char *sysroot, struct arena *a, struct tree *ret, struct err
 
 void tree_close(struct tree *t)
 {
+	size_t i;
+
+	for (i = 0; i < t->n_dfds; i++)
+		fd_close(&t->dfds[i]);
+	t->n_dfds = 0;
 	fd_close(&t->root_dfd);
 }
 
@@ -61,40 +68,118 @@ static int tree_fail_missing(const struct tree_file *f, struct error *e)
 		       f->name);
 }
 
-/* The name of what is open, as this process sees it. */
-static char *tree_real_name(const struct tree *t, int fd)
+/* Opens what an O_PATH descriptor stands for, which is known to be a plain file: opening a pipe or a
+ * device may do something, so these are judged first. */
+static int tree_reopen(int fd)
 {
-	char link[32], name[PATH_MAX];
-	ssize_t len;
+	char path[32];
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	len = readlink(link, name, sizeof(name));
-	return len <= 0 || (size_t)len == sizeof(name) ? NULL :
-							 arena_strndup(t->arena, name, (size_t)len);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-int tree_read(const struct tree *t, const char *path, struct tree_file *ret, struct error *e)
+/* Opens a plain file by its name in a directory; no link is followed. EINVAL: it is none. */
+static int tree_open_plain(int dfd, const char *name, struct stat *ret_st)
 {
-	struct tree_file f = {.path = path, .text = ""};
-	autoclose int fd = -1, link_fd = -1;
+	autoclose int fd = openat(dfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, ret_st) < 0)
+		return -1;
+	if (S_ISREG(ret_st->st_mode))
+		return tree_reopen(fd);
+	errno = EINVAL;
+	return -1;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static char *directory_of(struct arena *a, const char *path)
+{
+	return arena_strndup(a, path, (size_t)(base_name(path) - path));
+}
+
+/* Where a link leads, as a path from the tree's root. NULL: it is no link. */
+static const char *tree_read_link(const struct tree *t, int dfd, const char *path)
+{
+	char target[PATH_MAX];
+	ssize_t len = readlinkat(dfd, base_name(path), target, sizeof(target) - 1);
+
+	if (len <= 0)
+		return NULL;
+	target[len] = '\0';
+	return *target == '/' ? arena_strdup(t->arena, target) :
+				arena_printf(t->arena, "%s%s", directory_of(t->arena, path),
+					     target);
+}
+
+/* The descriptor that stays open for this directory; another one for the same is closed. */
+static int tree_keep_directory(struct tree *t, int *dfd)
+{
+	struct stat st, kept;
+	size_t i;
+
+	if (fstat(*dfd, &st) < 0)
+		return -1;
+	for (i = 0; i < t->n_dfds; i++)
+		if (fstat(t->dfds[i], &kept) == 0 && kept.st_dev == st.st_dev &&
+		    kept.st_ino == st.st_ino)
+			return t->dfds[i];
+	t->dfds = arena_grow(t->arena, t->dfds, &t->dfds_cap, t->n_dfds + 1, sizeof(*t->dfds));
+	return t->dfds[t->n_dfds++] = fd_steal(dfd);
+}
+
+/* Opens the directory that the file is in, links to the file followed by hand, and puts the file's
+ * path there: whoever moves directories meanwhile leads nobody out of this one. */
+static int tree_follow(const struct tree *t, const char **path, bool *ret_followed)
+{
+	const char *next;
+	int links;
+
+	*ret_followed = false;
+	for (links = 0; links < TREE_LINKS_MAX; links++) {
+		autoclose int dfd = tree_lookup(t, directory_of(t->arena, *path),
+						O_RDONLY | O_DIRECTORY);
+
+		next = dfd < 0 ? NULL : tree_read_link(t, dfd, *path);
+		if (!next)
+			return fd_steal(&dfd);
+		*path = next;
+		*ret_followed = true;
+	}
+	errno = ELOOP;
+	return -1;
+}
+
+int tree_read(struct tree *t, const char *path, struct tree_file *ret, struct error *e)
+{
+	struct tree_file f = {.path = path, .text = "", .dfd = -1};
+	autoclose int dfd = -1, fd = -1;
+	bool followed;
 
 	f.name = arena_printf(t->arena, "%s%s", t->prefix, path);
-	fd = tree_lookup(t, path, O_RDONLY | O_NONBLOCK);
+	dfd = tree_follow(t, &path, &followed);
+	if (dfd >= 0)
+		fd = tree_open_plain(dfd, base_name(path), &f.st);
 	if (fd < 0 && errno == ENOENT) {
-		link_fd = tree_lookup(t, path, O_PATH | O_NOFOLLOW);
-		if (link_fd >= 0)
+		if (followed)
 			return tree_fail_missing(&f, e);
 		*ret = f;
 		return 0;
 	}
-	if (fd < 0 || fstat(fd, &f.st) < 0)
-		return err_sys(e, "open %s", f.name);
-	if (!S_ISREG(f.st.st_mode))
+	if (fd < 0 && errno == EINVAL)
 		return err_set(e, ERR_CONFIG, "%s: not a plain file", f.name);
+	if (fd < 0)
+		return err_sys(e, "open %s", f.name);
 	f.there = true;
-	f.real = tree_real_name(t, fd);
 	f.text = fd_read_all(fd, TREE_FILE_MAX, t->arena, &f.len);
-	if (!f.text || !f.real)
+	f.dfd = f.text ? tree_keep_directory(t, &dfd) : -1;
+	f.real = arena_printf(t->arena, "%s%s", t->prefix, path);
+	if (f.dfd < 0)
 		return err_sys(e, "read %s", f.name);
 	*ret = f;
 	return 0;
@@ -127,13 +212,6 @@ static int tree_make_directory(const struct tree *t, const char *path, struct er
 	return dfd < 0 ? err_sys(e, "open %s/", t->prefix) : fd_steal(&dfd);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static int tree_fail_changed(const struct tree_file *f, struct error *e)
 {
 	return err_set(e, ERR_HOST, "%s: somebody has changed it meanwhile: try again", f->name);
@@ -156,20 +234,28 @@ static int tree_check_unchanged(int dfd, const struct tree_file *f, const char *
 	return f->there && is_same_file(&st, &f->st) ? 0 : tree_fail_changed(f, e);
 }
 
+/* Opens the file that was read. */
+static int tree_open_unchanged(const struct tree_file *f, struct error *e)
+{
+	struct stat st;
+	autoclose int fd = tree_open_plain(f->dfd, base_name(f->real), &st);
+
+	return fd >= 0 && is_same_file(&st, &f->st) ? fd_steal(&fd) : tree_fail_changed(f, e);
+}
+
 /* The directory that the file really is in, locked, and the file unchanged. */
 static int tree_open_place(const struct tree *t, const struct tree_file *f, const char **ret_name,
 			   struct error *e)
 {
-	const char *path = f->there ? f->real : f->path, *name = base_name(path);
-	char *dir = arena_strndup(t->arena, path, (size_t)(name - path));
+	const char *name = base_name(f->there ? f->real : f->path);
 	autoclose int dfd = -1;
 
-	if (f->there)
-		dfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	else if ((dfd = tree_make_directory(t, dir, e)) < 0)
-		return -1;
+	if (!f->there)
+		dfd = tree_make_directory(t, directory_of(t->arena, f->path), e);
+	else if ((dfd = openat(f->dfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+		err_sys(e, "open the directory of %s", f->name);
 	if (dfd < 0)
-		return err_sys(e, "open %s", dir);
+		return -1;
 	if (flock(dfd, LOCK_EX | LOCK_NB) < 0) {
 		if (errno == EWOULDBLOCK)
 			return err_set(e, ERR_HOST,
@@ -223,6 +309,7 @@ static int draft_copy_attribute(struct draft *d, int from_fd, const char *name)
 	return now == len && memcmp(value, had, (size_t)len) == 0 ? 0 : -1;
 }
 
+/* No capabilities: a text needs none, no more than setuid. */
 static int draft_copy_attributes(struct draft *d, int from_fd)
 {
 	char names[4096], *p;
@@ -231,28 +318,26 @@ static int draft_copy_attributes(struct draft *d, int from_fd)
 	if (len < 0)
 		return errno == EOPNOTSUPP ? 0 : -1;
 	for (p = names; p < names + len; p += strlen(p) + 1)
-		if (draft_copy_attribute(d, from_fd, p) < 0)
+		if (!str_eq(p, "security.capability") && draft_copy_attribute(d, from_fd, p) < 0)
 			return -1;
 	return 0;
 }
 
-/* As the old file is; NULL: as a new one should be. */
-static int draft_take_looks(struct draft *d, const struct tree_file *old)
+/* As the old file is; -1: as a new one should be. */
+static int draft_take_looks(struct draft *d, int old_fd)
 {
-	autoclose int from_fd = -1;
-	struct stat st;
+	struct stat st, old;
 
-	if (!old)
+	if (old_fd < 0)
 		return fchmod(d->fd, 0644);
-	from_fd = open(old->real, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (from_fd < 0 || fstat(d->fd, &st) < 0)
+	if (fstat(d->fd, &st) < 0 || fstat(old_fd, &old) < 0)
 		return -1;
-	if ((st.st_uid != old->st.st_uid || st.st_gid != old->st.st_gid) &&
-	    fchown(d->fd, old->st.st_uid, old->st.st_gid) < 0)
+	if ((st.st_uid != old.st_uid || st.st_gid != old.st_gid) &&
+	    fchown(d->fd, old.st_uid, old.st_gid) < 0)
 		return -1;
-	if (fchmod(d->fd, old->st.st_mode & 07777) < 0)
+	if (fchmod(d->fd, old.st_mode & 0777) < 0)
 		return -1;
-	return draft_copy_attributes(d, from_fd);
+	return draft_copy_attributes(d, old_fd);
 }
 
 static int draft_link(struct draft *d, const char *name)
@@ -297,10 +382,13 @@ static int tree_put(const struct tree *t, int dfd, const char *name, const char 
 {
 	const char *between = arena_printf(t->arena, ".%s.sbxrun-new", name);
 	struct draft d = {.dfd = dfd, .fd = -1};
+	autoclose int old_fd = -1;
 	int result = 0;
 
+	if (looks && (old_fd = tree_open_unchanged(looks, e)) < 0)
+		return -1;
 	if (draft_open(&d, between) < 0 || fd_write_all(d.fd, text, len) < 0 ||
-	    draft_take_looks(&d, looks) < 0 || fsync(d.fd) < 0 ||
+	    draft_take_looks(&d, old_fd) < 0 || fsync(d.fd) < 0 ||
 	    draft_publish(&d, between, name, replace) < 0 || fsync(dfd) < 0)
 		result = tree_fail_write(shown, e);
 	draft_drop(&d);
@@ -339,15 +427,21 @@ static const char *backup_suffix(struct arena *a, int number)
 	return number ? arena_printf(a, ".sbxrun-backup.%d", number) : ".sbxrun-backup";
 }
 
-/* Backups lie where the file really is. Its number; -1: none. */
+/* Backups lie where the file really is. */
+static const char *backup_name(const struct tree *t, const struct tree_file *f, int number)
+{
+	return arena_printf(t->arena, "%s%s", f->real, backup_suffix(t->arena, number));
+}
+
+/* Its number; -1: none. */
 static int backup_newest(const struct tree *t, const struct tree_file *f)
 {
 	struct stat st;
 	int number;
 
 	for (number = BACKUPS_MAX - 1; number >= 0; number--)
-		if (lstat(arena_printf(t->arena, "%s%s", f->real, backup_suffix(t->arena, number)),
-			  &st) == 0)
+		if (fstatat(f->dfd, base_name(backup_name(t, f, number)), &st,
+			    AT_SYMLINK_NOFOLLOW) == 0)
 			break;
 	return number;
 }
@@ -359,11 +453,10 @@ bool tree_newest_backup(const struct tree *t, const struct tree_file *f, struct 
 
 	if (number < 0)
 		return false;
-	*ret = (struct tree_file){.there = true};
-	ret->real = arena_printf(t->arena, "%s%s", f->real, backup_suffix(t->arena, number));
-	ret->path = ret->name = ret->real;
-	fd = open(ret->real, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &ret->st) < 0 || !S_ISREG(ret->st.st_mode))
+	*ret = (struct tree_file){.there = true, .dfd = f->dfd};
+	ret->path = ret->name = ret->real = backup_name(t, f, number);
+	fd = tree_open_plain(f->dfd, base_name(ret->real), &ret->st);
+	if (fd < 0)
 		return false;
 	ret->text = fd_read_all(fd, TREE_FILE_MAX, t->arena, &ret->len);
 	return ret->text;
@@ -373,25 +466,18 @@ int tree_backup(const struct tree *t, const struct tree_file *f, const char **re
 		struct error *e)
 {
 	int number = backup_newest(t, f) + 1;
-	const char *base = base_name(f->real), *name;
 	struct tree_file newest;
-	autoclose int dfd = -1;
 
 	if (tree_newest_backup(t, f, &newest) && newest.len == f->len &&
 	    memcmp(newest.text, f->text, f->len) == 0) {
 		*ret_name = newest.name;
 		return 0;
 	}
-	*ret_name = arena_printf(t->arena, "%s%s", f->real, backup_suffix(t->arena, number));
 	if (number >= BACKUPS_MAX)
 		return err_set(e, ERR_HOST, "%s: there are %d backups of it: remove some", f->name,
 			       BACKUPS_MAX);
-	name = base_name(*ret_name);
-	dfd = open(arena_strndup(t->arena, f->real, (size_t)(base - f->real)),
-		   O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dfd < 0)
-		return err_sys(e, "open the directory of %s", f->real);
-	return tree_put(t, dfd, name, *ret_name, f, false, f->text, f->len, e);
+	*ret_name = backup_name(t, f, number);
+	return tree_put(t, f->dfd, base_name(*ret_name), *ret_name, f, false, f->text, f->len, e);
 }
 
 /* ---- directories ---- */

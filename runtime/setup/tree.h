@@ -16,6 +16,8 @@ struct tree {
 	int root_dfd;
 	const char *prefix; /* of names in messages; "" for this machine's own */
 	struct arena *arena;
+	int *dfds; /* directories of files that were read */
+	size_t n_dfds, dfds_cap;
 };
 
 #define TREE_NONE ((struct tree){.root_dfd = -1})
@@ -32,15 +34,18 @@ struct tree_file {
 	const char *text;
 	size_t len;
 	struct stat st;	  /* as it was when it was read */
-	const char *real; /* where it really lies, links followed, as this process sees it */
+	int dfd;	  /* of the directory that it really lies in; the tree's; -1: not there */
+	const char *real; /* its name there, with a directory before it for messages alone */
 };
 
 enum { TREE_FILE_MAX = 1 << 20 };
 
-/* Reads a file; that it isn't there is no error. A link to nowhere, a directory, a pipe are. */
-int tree_read(const struct tree *t, const char *path, struct tree_file *ret, struct error *e);
+/* Reads a file; that it isn't there is no error. A link to nowhere, a directory, a pipe are. What is
+ * done to the file later is done in the directory that it was read from, which stays open for that,
+ * whatever its path leads to by then. */
+int tree_read(struct tree *t, const char *path, struct tree_file *ret, struct error *e);
 
-/* Replaces the text. Mode, owner and attributes stay; a new file is everybody's to read (0644), and
+/* Replaces the text. Mode, owner and attributes stay, but for setuid and capabilities; a new file is everybody's to read (0644), and
  * directories that are missing are made (0755). Whoever has changed the file since it was read
  * makes this fail, and so does somebody else who is at it. */
 int tree_write(const struct tree *t, const struct tree_file *f, const char *text, size_t len,

@@ -303,6 +303,12 @@ what_is_no_plain_file_is_refused() {
 	_install docker
 	rc_is 1
 	like "$err" 'not a plain file'
+	rm "$R/etc/docker/daemon.json"
+	# one that can't be opened outside of a devpts
+	mknod "$R/etc/docker/daemon.json" c 5 2 || skip 'no device nodes here'
+	_install docker
+	rc_is 1
+	like "$err" 'not a plain file'
 }
 
 # _faulted CALL ERROR [N]: install of docker with that call failing the Nth time; what was there is still there.
