@@ -185,6 +185,11 @@ static pid_t spawn_directly(const struct launch *l, bool userns, int *ret_pidfd,
 			"user.max_user_namespaces, kernel.unprivileged_userns_clone and "
 			"kernel.apparmor_restrict_unprivileged_userns",
 			err_text(errno));
+	else if (pid < 0 && errno == EACCES && l->unified_dfd >= 0)
+		err_set(e, ERR_HOST,
+			"clone init into its cgroup: permission denied: the kernel lets an ordinary user's "
+			"processes enter his cgroups only from a cgroup that is his, too: call sbxrun by "
+			"systemd-run --user --scope");
 	else if (pid < 0)
 		err_sys(e, "clone init into its namespaces");
 	if (pid > 0 && userns && launch_answer_maps(l, pid, socks[0], e) < 0) {
