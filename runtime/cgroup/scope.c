@@ -26,10 +26,19 @@
 #include "sys/child.h"
 #include "sys/loop.h"
 
-static int scope_open(const struct cgroup_unit *u, struct systemd *ret, struct error *e)
+/* For undoing what a systemd that did not answer may have done. */
+enum { UNDO_S = 2 };
+
+static int scope_open_for(const struct cgroup_unit *u, int64_t seconds, struct systemd *ret,
+			  struct error *e)
 {
 	return systemd_open(u->of_user ? SYSTEMD_OF_USER : SYSTEMD_OF_MACHINE,
-			    loop_now() + u->timeout_s * LOOP_SECOND, ret, e);
+			    loop_now() + seconds * LOOP_SECOND, ret, e);
+}
+
+static int scope_open(const struct cgroup_unit *u, struct systemd *ret, struct error *e)
+{
+	return scope_open_for(u, u->timeout_s, ret, e);
 }
 
 /* Holds no descriptor, and hears systemd's signals. */
@@ -137,17 +146,26 @@ static int scope_stop(struct systemd *s, const struct cgroup_unit *u, const stru
 	return rc;
 }
 
-static void scope_give_up(const struct cgroup_unit *u, const struct cgroup_dirs *d,
-			  struct cgroup_handle *h)
+/* After a call that failed, too: it may have reached systemd, and only its answer not us. A scope
+ * whose process ends while it is started stays, empty, since nobody is seen to leave it; once the
+ * holder has ended, systemd refuses to start it. */
+static void scope_undo(const struct cgroup_unit *u, const struct cgroup_dirs *d, int64_t seconds,
+		       struct cgroup_handle *h)
 {
 	struct error ignored;
 	struct systemd s;
 
 	cgroup_holder_end(h);
-	if (scope_open(u, &s, &ignored) < 0)
+	if (scope_open_for(u, seconds, &s, &ignored) < 0)
 		return;
 	(void)!scope_stop(&s, u, d, &ignored);
 	systemd_close(&s);
+}
+
+static void scope_give_up(const struct cgroup_unit *u, const struct cgroup_dirs *d,
+			  struct cgroup_handle *h)
+{
+	scope_undo(u, d, u->timeout_s, h);
 }
 
 static int scope_begin(const struct cgroup_plan *p, const struct cgroup_dirs *d,
@@ -162,7 +180,7 @@ static int scope_begin(const struct cgroup_plan *p, const struct cgroup_dirs *d,
 	rc = h->holder < 0 ? -1 : scope_start(&s, p, d, h->holder, e);
 	systemd_close(&s);
 	if (rc < 0) {
-		cgroup_holder_end(h);
+		scope_undo(&p->unit, d, UNDO_S, h);
 		return -1;
 	}
 	log_info("systemd has started %s", p->unit.name);
@@ -187,7 +205,8 @@ static int scope_update(const struct cgroup_plan *p, struct error *e)
 	return rc;
 }
 
-/* Whose the unit's cgroup is; -1: there is none any more. */
+/* Whose the unit's cgroup is; -1: there is none any more. Of a create that was cut short, systemd
+ * may be about to make it. */
 static int scope_whose(const struct cgroup_dirs *d)
 {
 	char full[CGROUP_PATH_SIZE];
@@ -198,6 +217,8 @@ static int scope_whose(const struct cgroup_dirs *d)
 		if (!d->v[i].by_systemd || !cgroup_full_path(d->v[i].mount, d->v[i].path, full))
 			continue;
 		one = cgroup_claim_whose(&d->v[i], -1, full);
+		if (one < 0 && !d->v[i].inode)
+			one = CGROUP_NOBODYS;
 		if (one == CGROUP_OURS)
 			return one;
 		whose = one < 0 ? whose : one;

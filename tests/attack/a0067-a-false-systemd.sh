@@ -137,4 +137,29 @@ a_systemd_that_was_stuck_finds_out() {
 	wait_until 20 is_gone "$UNIT" || escaped "$UNIT is left"
 }
 
+# The call has reached systemd, and its answer is lost. Somebody is in the unit, which does not go away by itself.
+a_create_whose_answer_is_lost_leaves_no_unit() {
+	needs strace
+	unit_bundle 'sh("exec sleep 1000")'
+	# What is received second is the answer: everything before it has come by then.
+	strace -qq -o trace -e trace=sendto,recvfrom -e inject=sendto:delay_exit=3000000:when=1..2 -e inject=recvfrom:error=EIO:when=2 \
+		"$SBXRUN" --root "$T/state" --systemd-cgroup create -b "$B" "$ID" >"$T/said" 2>&1 && : >"$T/created" &
+	BG=$!
+	wait_until 20 test -e "$TRANSIENT/$UNIT"
+	sleep 1000 &
+	wait_until 20 _join $!
+	! _has_ended || fail 'nobody was in the unit when the create failed'
+	wait_until 60 _has_ended
+	[ ! -e "$T/created" ] || fail 'it has not failed'
+	like "$(<"$T/said")" 'StartTransientUnit.*receive'
+	[ -z "$(ls "$T/state")" ] || escaped 'state is left'
+	systemctl is-active --quiet "$UNIT" && escaped "$UNIT is left"
+	wait_until 10 is_gone "$UNIT"
+}
+
+_join() {
+	busctl call --quiet org.freedesktop.systemd1 /org/freedesktop/systemd1 org.freedesktop.systemd1.Manager AttachProcessesToUnit ssau \
+		"$UNIT" '' 1 "$1" 2>/dev/null
+}
+
 run_tests
