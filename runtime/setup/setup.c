@@ -112,7 +112,7 @@ const char *setup_find_binary(const struct tree *t, const char *name)
 	const char *usual = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 	const char *found = find_in(t, usual, name), *path = getenv("PATH");
 
-	if (!found && !*t->prefix && path)
+	if (!found && !*t->prefix && path && geteuid() != 0)
 		found = find_in(t, path, name);
 	return found;
 }
@@ -230,8 +230,8 @@ static void engine_absent(struct setup_work *w, const struct setup_engine *engin
 {
 	w->report->outcome = SETUP_ABSENT;
 	setup_say(w, "not found (looked for %s in %sthe usual places, and for %s%s)",
-		  engine->binary, *w->tree->prefix ? "" : "PATH and ", w->tree->prefix,
-		  engine_directory(w, engine));
+		  engine->binary, *w->tree->prefix || geteuid() == 0 ? "" : "PATH and ",
+		  w->tree->prefix, engine_directory(w, engine));
 }
 
 static void engine_run(struct setup_work *w, const struct setup_engine *engine)

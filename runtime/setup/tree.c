@@ -68,8 +68,8 @@ static int tree_fail_missing(const struct tree_file *f, struct error *e)
 		       f->name);
 }
 
-/* Opens what an O_PATH descriptor stands for, which is known to be a plain file: opening a pipe or a
- * device may do something, so these are judged first. */
+/* Opens what an O_PATH descriptor stands for, which is known to be a plain file: opening a pipe or
+ * a device may do something, so these are judged first. */
 static int tree_reopen(int fd)
 {
 	char path[32];
@@ -112,9 +112,9 @@ static const char *tree_read_link(const struct tree *t, int dfd, const char *pat
 	if (len <= 0)
 		return NULL;
 	target[len] = '\0';
-	return *target == '/' ? arena_strdup(t->arena, target) :
-				arena_printf(t->arena, "%s%s", directory_of(t->arena, path),
-					     target);
+	return *target == '/' ?
+		       arena_strdup(t->arena, target) :
+		       arena_printf(t->arena, "%s%s", directory_of(t->arena, path), target);
 }
 
 /* The descriptor that stays open for this directory; another one for the same is closed. */
@@ -142,8 +142,8 @@ static int tree_follow(const struct tree *t, const char **path, bool *ret_follow
 
 	*ret_followed = false;
 	for (links = 0; links < TREE_LINKS_MAX; links++) {
-		autoclose int dfd = tree_lookup(t, directory_of(t->arena, *path),
-						O_RDONLY | O_DIRECTORY);
+		autoclose int dfd =
+			tree_lookup(t, directory_of(t->arena, *path), O_RDONLY | O_DIRECTORY);
 
 		next = dfd < 0 ? NULL : tree_read_link(t, dfd, *path);
 		if (!next)

@@ -40,14 +40,14 @@ struct tree_file {
 
 enum { TREE_FILE_MAX = 1 << 20 };
 
-/* Reads a file; that it isn't there is no error. A link to nowhere, a directory, a pipe are. What is
- * done to the file later is done in the directory that it was read from, which stays open for that,
- * whatever its path leads to by then. */
+/* Reads a file; that it isn't there is no error. A link to nowhere, a directory, a pipe are. What
+ * is done to the file later is done in the directory that it was read from, which stays open for
+ * that, whatever its path leads to by then. */
 int tree_read(struct tree *t, const char *path, struct tree_file *ret, struct error *e);
 
-/* Replaces the text. Mode, owner and attributes stay, but for setuid and capabilities; a new file is everybody's to read (0644), and
- * directories that are missing are made (0755). Whoever has changed the file since it was read
- * makes this fail, and so does somebody else who is at it. */
+/* Replaces the text. Mode, owner and attributes stay, but for setuid and capabilities; a new file
+ * is everybody's to read (0644), and directories that are missing are made (0755). Whoever has
+ * changed the file since it was read makes this fail, and so does somebody else who is at it. */
 int tree_write(const struct tree *t, const struct tree_file *f, const char *text, size_t len,
 	       struct error *e);
 
