@@ -16,7 +16,7 @@ struct tree {
 	int root_dfd;
 	const char *prefix; /* of names in messages; "" for this machine's own */
 	struct arena *arena;
-	int *dfds; /* directories of files that were read */
+	int *dfds; /* directories of files that were read or looked for */
 	size_t n_dfds, dfds_cap;
 };
 
@@ -60,6 +60,9 @@ int tree_backup(const struct tree *t, const struct tree_file *f, const char **re
 
 /* The newest copy. false: there is none that can be read. */
 bool tree_newest_backup(const struct tree *t, const struct tree_file *f, struct tree_file *ret);
+
+/* Removes what a crash of an earlier call has left beside files that were read or looked for. */
+void tree_sweep(const struct tree *t);
 
 /* There is such a thing, whatever it is; links are followed. */
 bool tree_has(const struct tree *t, const char *path);

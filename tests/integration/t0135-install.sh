@@ -256,6 +256,23 @@ a_dry_run_prints_a_diff_that_patch_takes_and_writes_nothing() {
 	[ -e "$R/etc/crio/crio.conf.d/50-sbxrun.conf" ] || fail 'a dry run has removed a file'
 }
 
+what_is_printed_has_nothing_that_a_terminal_obeys() {
+	local name=$'real\e[2J.json'
+	_tree
+	_daemon_json $'{"a": "\x7f\xc2\x9b2J"}'
+	_install --dry-run docker
+	rc_is 0
+	like "$out" '"a": "\\x7f\\xc2\\x9b2J"'
+	unlike "$out" $'[\x7f\e]|\xc2\x9b'
+	# a name that the tree has chosen
+	mv "$F" "$R/etc/docker/$name"
+	ln -s "$name" "$F"
+	_install docker
+	rc_is 0
+	like "$out" 'as it was: .*/real\\x1b\[2J.json.sbxrun-backup'
+	unlike "$out" $'\e'
+}
+
 mode_owner_and_attributes_stay() {
 	_tree
 	needs python3
@@ -319,6 +336,8 @@ _faulted() {
 	rc_is 1
 	like "$err" "^sbxrun: docker: .*$R/etc/docker"
 	is "$(cat "$F")" '{"a": 1}'
+	# whose lock it is can't be told when it is refused
+	[ "$1" != flock ] || rm -f "$R/etc/docker/.sbxrun-lock"
 	rm -f "$F".sbxrun-backup
 	is "$(ls -A "$R/etc/docker")" daemon.json
 }
@@ -383,6 +402,23 @@ a_change_by_somebody_else_is_not_lost() {
 	rc_is 1
 	file_has i.err 'somebody has changed it meanwhile'
 	is "$(cat "$F")" '{"b": 2}'
+}
+
+# Anybody can read /etc/docker, and lock it.
+a_lock_of_others_on_the_directory_keeps_nobody_out() {
+	_tree
+	needs flock setpriv
+	_daemon_json '{"a": 1}'
+	chmod 755 "$T" "$R" "$R/etc" "$R/etc/docker"
+	mkfifo held
+	setpriv --reuid 4242 --regid 4242 --clear-groups -- flock -x "$R/etc/docker" sh -c 'echo; exec sleep 60' >held &
+	local holder=$!
+	read -r _ <held
+	_install docker
+	kill "$holder" 2>/dev/null || :
+	wait "$holder" || :
+	rc_is 0
+	is "$(ls -A "$R/etc/docker")" $'daemon.json\ndaemon.json.sbxrun-backup'
 }
 
 # _killed_at CALL: killed at its first, its second, … call of this kind, it leaves the old file or the new one, and the next
