@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "setup/containerd_toml.h"
 #include "setup/engine.h"
+#include "setup/program.h"
 #include "setup/toml_scan.h"
 #include "sys/child.h"
 #include "sys/patience.h"
@@ -37,10 +38,9 @@ static char read_major(const char *said)
 	return '\0';
 }
 
-/* '1', '2', …; NUL if it can't be told. Never a program of another tree. */
-static char ask_major(const struct setup_work *w)
+/* What the program prints; NULL if it fails. */
+static const char *ask_version(const struct setup_work *w, const char *binary)
 {
-	const char *binary = w->options->sysroot ? NULL : setup_find_binary(w->tree, "containerd");
 	char *argv[] = {arena_strdup(w->arena, "containerd"), arena_strdup(w->arena, "--version"),
 			NULL};
 	autoclose int out_fd = memfd_create("containerd", MFD_CLOEXEC);
@@ -48,24 +48,43 @@ static char ask_major(const struct setup_work *w)
 	struct error ignored;
 	pid_t pid = -1;
 	int status = -1, rc;
-	char *said;
 	size_t len;
 
-	if (!binary || out_fd < 0 || posix_spawn_file_actions_init(&actions) != 0)
-		return '\0';
+	if (out_fd < 0 || posix_spawn_file_actions_init(&actions) != 0)
+		return NULL;
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, out_fd, STDOUT_FILENO);
 	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 	rc = posix_spawn(&pid, binary, &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	if (rc != 0)
-		return '\0';
+		return NULL;
 	if (child_collect_within(pid, PATIENCE_PEER_MS, &status, &ignored) < 0)
 		child_end(pid);
 	if (status != 0 || lseek(out_fd, 0, SEEK_SET) < 0)
-		return '\0';
-	said = fd_read_all(out_fd, 4096, w->arena, &len);
-	return said ? read_major(said) : '\0';
+		return NULL;
+	return fd_read_all(out_fd, 4096, w->arena, &len);
+}
+
+/* '1', '2', …; NUL if it can't be told. Never a program of another tree, and none that others than
+ * root could have put there. */
+static int ask_major(const struct setup_work *w, char *ret, struct error *e)
+{
+	const char *binary = w->options->sysroot ? NULL : setup_find_binary(w->tree, "containerd");
+	const char *open_to_others = NULL, *said = NULL;
+
+	if (binary && program_check_way(w->tree, binary, &open_to_others, e) < 0)
+		return -1;
+	if (open_to_others)
+		return err_set(e, ERR_HOST,
+			       "%s: others than root can change it, so %s is not asked for its "
+			       "version: make %s with `containerd config default`, and call this "
+			       "again",
+			       open_to_others, binary, config_toml);
+	if (binary)
+		said = ask_version(w, binary);
+	*ret = said ? read_major(said) : '\0';
+	return 0;
 }
 
 /* ---- install ---- */
@@ -83,12 +102,13 @@ static int add_to_none(struct setup_work *w, const struct tree_file *f, struct c
 	struct strings there;
 	const char *text;
 	size_t len;
-	char major;
+	char major = '\0';
 
 	tree_list(w->tree, CONTAINERD_CONF_D, ".toml", &there);
 	if (!f->there && there.n) /* containerd 2.2 reads them without being told */
 		return put_drop_in(w, false, e);
-	major = ask_major(w);
+	if (ask_major(w, &major, e) < 0)
+		return -1;
 	if (!major)
 		return err_set(e, ERR_HOST,
 			       "%s is missing, and whether containerd is 1.x or 2.x can't be told: "

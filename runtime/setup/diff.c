@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "setup/diff.h"
 
 enum { DIFF_CONTEXT = 3 };
@@ -35,13 +36,44 @@ static bool lines_equal(const struct lines *a, size_t i, const struct lines *b, 
 	return (size_t)(b->v[k + 1] - b->v[k]) == len && memcmp(a->v[i], b->v[k], len) == 0;
 }
 
+/* A terminal would obey it: a control character, of ASCII or of Unicode, one that turns the order
+ * of others around, or a byte that is no UTF-8. */
+static bool is_unseemly(const unsigned char *p, size_t len)
+{
+	if (len == 0 || *p < 0x20 || *p == 0x7f)
+		return true;
+	if (len == 2)
+		return p[0] == 0xc2 && p[1] < 0xa0;
+	return len == 3 && p[0] == 0xe2 &&
+	       ((p[1] == 0x80 && p[2] >= 0xaa && p[2] <= 0xae) ||
+		(p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+}
+
+void diff_show(struct buf *b, const char *text, size_t len)
+{
+	const unsigned char *p = (const unsigned char *)text, *end = p + len;
+
+	while (p < end) {
+		size_t n = str_utf8_len(p, (size_t)(end - p)), i;
+		/* A line may end with CR. */
+		bool plain =
+			*p == '\t' || *p == '\n' || (*p == '\r' && p + 1 < end && p[1] == '\n');
+
+		if (plain || !is_unseemly(p, n))
+			buf_add(b, (const char *)p, n);
+		for (i = 0; !plain && is_unseemly(p, n) && i < (n ? n : 1); i++)
+			buf_printf(b, "\\x%02x", p[i]);
+		p += n ? n : 1;
+	}
+}
+
 static void diff_lines(struct buf *b, char mark, const struct lines *l, size_t from, size_t to)
 {
 	for (; from < to; from++) {
 		size_t len = (size_t)(l->v[from + 1] - l->v[from]);
 
 		buf_char(b, mark);
-		buf_add(b, l->v[from], len);
+		diff_show(b, l->v[from], len);
 		if (l->v[from][len - 1] != '\n')
 			buf_str(b, "\n\\ No newline at end of file\n");
 	}
@@ -50,7 +82,8 @@ static void diff_lines(struct buf *b, char mark, const struct lines *l, size_t f
 static void diff_name(struct buf *b, const char *mark, const char *name)
 {
 	buf_str(b, mark);
-	buf_str(b, name ? name : "/dev/null");
+	name = name ? name : "/dev/null";
+	diff_show(b, name, strlen(name));
 	buf_char(b, '\n');
 }
 

@@ -45,8 +45,8 @@ struct setup_engine {
 
 extern const struct setup_engine setup_docker, setup_containerd, setup_podman, setup_crio;
 
-/* Where the program is, as a path from the tree's root; NULL: nowhere. On this machine PATH counts,
- * too. */
+/* Where the program is, as a path from the tree's root; NULL: nowhere. On this machine an ordinary
+ * user's PATH counts, too; root's may name directories of others. */
 const char *setup_find_binary(const struct tree *t, const char *name);
 
 void setup_say(struct setup_work *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -10,6 +11,8 @@
 #include "base/str.h"
 #include "setup/program.h"
 #include "sys/sys.h"
+
+enum { LINKS_MAX = 40 };
 
 static int program_own(const struct tree *t, const char **ret, struct error *e)
 {
@@ -44,65 +47,100 @@ static int program_check_words(const char *path, struct error *e)
 	return 0;
 }
 
-static int program_check_owner(const struct tree *t, const char *path, struct error *e)
+/* An access list shows in the mode as what the group may do, whatever the group. */
+static bool has_access_list(int fd)
 {
-	autoclose int fd = sys_openat2(t->root_dfd, path, O_PATH | O_NOFOLLOW, 0, RESOLVE_IN_ROOT);
-	struct stat st;
-	bool others;
+	char path[32];
 
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return err_sys(e, "look at %s%s", t->prefix, path);
-	others = !S_ISLNK(st.st_mode) &&
-		 ((st.st_mode & S_IWOTH) || ((st.st_mode & S_IWGRP) && st.st_gid != 0));
-	if (st.st_uid == 0 && !others)
-		return 0;
-	return err_set(
-		e, ERR_HOST,
-		"%s%s: others than root can change it, and engines would execute the program as "
-		"root: put the program elsewhere (make install), or name another with --path",
-		t->prefix, path);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return getxattr(path, "system.posix_acl_access", NULL, 0) > 0;
 }
 
-/* Every directory on the way, and the program. */
-static int program_check_way(const struct tree *t, const char *path, struct error *e)
+static bool others_can_write(int fd, const struct stat *st)
 {
-	const char *p = path;
+	if (st->st_uid != 0)
+		return true;
+	if (S_ISLNK(st->st_mode))
+		return false;
+	return (st->st_mode & S_IWOTH) ||
+	       ((st->st_mode & S_IWGRP) && (st->st_gid != 0 || has_access_list(fd)));
+}
 
-	if (program_check_owner(t, "/", e) < 0)
-		return -1;
-	do {
-		p += strspn(p, "/");
-		p += strcspn(p, "/");
-		if (program_check_owner(t, arena_strndup(t->arena, path, (size_t)(p - path)), e) <
-		    0)
-			return -1;
-	} while (*p);
+struct way {
+	const struct tree *tree;
+	const char *at;	  /* so far, without links */
+	const char *rest; /* still to go */
+	int links;
+};
+
+static int way_fail(const struct way *w, const char *path, struct error *e)
+{
+	return err_sys(e, "look at %s%s", w->tree->prefix, path);
+}
+
+/* The way goes on where the link leads. */
+static int way_follow(struct way *w, const char *link, int fd, struct error *e)
+{
+	char target[PATH_MAX];
+	ssize_t len = readlinkat(fd, "", target, sizeof(target) - 1);
+
+	if (len > 0 && ++w->links > LINKS_MAX) {
+		errno = ELOOP;
+		len = -1;
+	}
+	if (len <= 0)
+		return way_fail(w, link, e);
+	target[len] = '\0';
+	w->rest = arena_printf(w->tree->arena, "%s/%s", target, w->rest);
+	if (*target == '/')
+		w->at = "";
 	return 0;
 }
 
-/* Where it lies when all links are followed, from the tree's root. */
-static int program_resolve(const struct tree *t, int fd, const char **ret, struct error *e)
+/* One directory, link or file further; *ret_open is its path if others can change it. */
+static int way_step(struct way *w, const char *name, const char **ret_open, struct error *e)
 {
-	char link[32], root[PATH_MAX], path[PATH_MAX];
-	ssize_t len, root_len;
-	const char *below;
+	const char *path =
+		path_clean(w->tree->arena, arena_printf(w->tree->arena, "%s/%s", w->at, name));
+	autoclose int fd =
+		sys_openat2(w->tree->root_dfd, path, O_PATH | O_NOFOLLOW, 0, RESOLVE_IN_ROOT);
+	struct stat st;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	len = readlink(link, path, sizeof(path) - 1);
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", t->root_dfd);
-	root_len = readlink(link, root, sizeof(root) - 1);
-	if (len <= 0 || root_len <= 0)
-		return err_sys(e, "read %s", link);
-	path[len] = root[root_len] = '\0';
-	below = str_eq(root, "/") ? path : str_after(path, root);
-	*ret = arena_strdup(t->arena, below && *below == '/' ? below : path);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return way_fail(w, path, e);
+	if (others_can_write(fd, &st)) {
+		*ret_open = path;
+		return 0;
+	}
+	if (S_ISLNK(st.st_mode))
+		return way_follow(w, path, fd, e);
+	w->at = path;
+	return 0;
+}
+
+int program_check_way(const struct tree *t, const char *path, const char **ret_open,
+		      struct error *e)
+{
+	struct way w = {.tree = t, .at = "", .rest = path};
+	const char *name = "";
+	size_t len;
+
+	*ret_open = NULL;
+	do {
+		if (way_step(&w, name, ret_open, e) < 0)
+			return -1;
+		w.rest += strspn(w.rest, "/");
+		len = strcspn(w.rest, "/");
+		name = arena_strndup(t->arena, w.rest, len);
+		w.rest += len;
+	} while (*name && !*ret_open);
 	return 0;
 }
 
 int program_choose(const struct tree *t, const char *wanted, bool other_tree, const char **ret,
 		   struct error *e)
 {
-	const char *path = wanted, *real;
+	const char *path = wanted, *open_to_others = NULL;
 	autoclose int fd = -1;
 	struct stat st;
 
@@ -122,11 +160,14 @@ int program_choose(const struct tree *t, const char *wanted, bool other_tree, co
 		return err_sys(e, "--path: %s%s", t->prefix, path);
 	if (!S_ISREG(st.st_mode) || !(st.st_mode & S_IXUSR))
 		return err_set(e, ERR_HOST, "%s%s: not a program", t->prefix, path);
-	if (program_resolve(t, fd, &real, e) < 0)
+	if (geteuid() == 0 && program_check_way(t, path, &open_to_others, e) < 0)
 		return -1;
-	if (geteuid() == 0 && (program_check_way(t, path, e) < 0 ||
-			       (!str_eq(real, path) && program_check_way(t, real, e) < 0)))
-		return -1;
+	if (open_to_others)
+		return err_set(e, ERR_HOST,
+			       "%s%s: others than root can change it, and engines would execute "
+			       "the program as root: put the program elsewhere (make install), or "
+			       "name another with --path",
+			       t->prefix, open_to_others);
 	*ret = path;
 	return 0;
 }

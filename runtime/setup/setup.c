@@ -31,13 +31,16 @@ static void strings_add(struct arena *a, struct strings *list, const char *line)
 
 void setup_say(struct setup_work *w, const char *fmt, ...)
 {
+	struct buf b = buf_new(w->arena, SIZE_MAX);
 	char line[1024];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	strings_add(w->arena, &w->report->said, line);
+	/* Links in another's tree have names of his own. */
+	diff_show(&b, line, strlen(line));
+	strings_add(w->arena, &w->report->said, b.data);
 }
 
 struct setup_change *setup_change(struct setup_work *w, const struct tree_file *f, const char *text,
@@ -112,7 +115,7 @@ const char *setup_find_binary(const struct tree *t, const char *name)
 	const char *usual = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 	const char *found = find_in(t, usual, name), *path = getenv("PATH");
 
-	if (!found && !*t->prefix && path)
+	if (!found && !*t->prefix && path && geteuid() != 0)
 		found = find_in(t, path, name);
 	return found;
 }
@@ -230,8 +233,8 @@ static void engine_absent(struct setup_work *w, const struct setup_engine *engin
 {
 	w->report->outcome = SETUP_ABSENT;
 	setup_say(w, "not found (looked for %s in %sthe usual places, and for %s%s)",
-		  engine->binary, *w->tree->prefix ? "" : "PATH and ", w->tree->prefix,
-		  engine_directory(w, engine));
+		  engine->binary, *w->tree->prefix || geteuid() == 0 ? "" : "PATH and ",
+		  w->tree->prefix, engine_directory(w, engine));
 }
 
 static void engine_run(struct setup_work *w, const struct setup_engine *engine)
@@ -298,6 +301,8 @@ int setup_run(const struct setup_options *o, struct arena *a, struct setup_resul
 		engine_run(&w, engines[i]);
 		result.n++;
 	}
+	if (!o->dry_run)
+		tree_sweep(&tree);
 	if (check_found(&result, e) < 0)
 		return -1;
 	if (o->remove)

@@ -2,9 +2,8 @@
  * A new text is written to a file without a name, and synced, before it gets one: what a crash
  * leaves is whole. Where the filesystem knows no such files, the name is one that no engine reads.
  *
- * Of several callers one is at work in a directory at a time, by a lock (flock) on it, which nobody
- * waits for. So the intermediate name is always the same, and what a crash has left of it goes with
- * the next call.
+ * Of several callers one is at work in a directory at a time (lock.h). So the intermediate name is
+ * always the same, and what a crash has left of it goes with the next call.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -13,13 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/xattr.h>
 
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "json/types.h"
+#include "setup/lock.h"
 #include "setup/tree.h"
 #include "sys/sys.h"
 
@@ -68,8 +67,8 @@ static int tree_fail_missing(const struct tree_file *f, struct error *e)
 		       f->name);
 }
 
-/* Opens what an O_PATH descriptor stands for, which is known to be a plain file: opening a pipe or a
- * device may do something, so these are judged first. */
+/* Opens what an O_PATH descriptor stands for, which is known to be a plain file: opening a pipe or
+ * a device may do something, so these are judged first. */
 static int tree_reopen(int fd)
 {
 	char path[32];
@@ -112,9 +111,9 @@ static const char *tree_read_link(const struct tree *t, int dfd, const char *pat
 	if (len <= 0)
 		return NULL;
 	target[len] = '\0';
-	return *target == '/' ? arena_strdup(t->arena, target) :
-				arena_printf(t->arena, "%s%s", directory_of(t->arena, path),
-					     target);
+	return *target == '/' ?
+		       arena_strdup(t->arena, target) :
+		       arena_printf(t->arena, "%s%s", directory_of(t->arena, path), target);
 }
 
 /* The descriptor that stays open for this directory; another one for the same is closed. */
@@ -142,8 +141,8 @@ static int tree_follow(const struct tree *t, const char **path, bool *ret_follow
 
 	*ret_followed = false;
 	for (links = 0; links < TREE_LINKS_MAX; links++) {
-		autoclose int dfd = tree_lookup(t, directory_of(t->arena, *path),
-						O_RDONLY | O_DIRECTORY);
+		autoclose int dfd =
+			tree_lookup(t, directory_of(t->arena, *path), O_RDONLY | O_DIRECTORY);
 
 		next = dfd < 0 ? NULL : tree_read_link(t, dfd, *path);
 		if (!next)
@@ -168,6 +167,8 @@ int tree_read(struct tree *t, const char *path, struct tree_file *ret, struct er
 	if (fd < 0 && errno == ENOENT) {
 		if (followed)
 			return tree_fail_missing(&f, e);
+		if (dfd >= 0 && tree_keep_directory(t, &dfd) < 0)
+			return err_sys(e, "look for %s", f.name);
 		*ret = f;
 		return 0;
 	}
@@ -244,29 +245,33 @@ static int tree_open_unchanged(const struct tree_file *f, struct error *e)
 }
 
 /* The directory that the file really is in, locked, and the file unchanged. */
-static int tree_open_place(const struct tree *t, const struct tree_file *f, const char **ret_name,
-			   struct error *e)
-{
-	const char *name = base_name(f->there ? f->real : f->path);
-	autoclose int dfd = -1;
+struct place_of_work {
+	int dfd;
+	struct dir_lock lock;
+	const char *name;
+};
 
-	if (!f->there)
-		dfd = tree_make_directory(t, directory_of(t->arena, f->path), e);
-	else if ((dfd = openat(f->dfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
-		err_sys(e, "open the directory of %s", f->name);
-	if (dfd < 0)
-		return -1;
-	if (flock(dfd, LOCK_EX | LOCK_NB) < 0) {
-		if (errno == EWOULDBLOCK)
-			return err_set(e, ERR_HOST,
-				       "%s: another sbxrun is at work there: try again", f->name);
-		return err_sys(e, "lock the directory of %s", f->name);
-	}
-	if (tree_check_unchanged(dfd, f, name, e) < 0)
-		return -1;
-	*ret_name = name;
-	return fd_steal(&dfd);
+static void work_leave(struct place_of_work *w)
+{
+	dir_lock_drop(&w->lock);
+	fd_close(&w->dfd);
 }
+
+static int work_enter(const struct tree *t, const struct tree_file *f, struct place_of_work *w,
+		      struct error *e)
+{
+	*w = (struct place_of_work){.dfd = -1, .lock = DIR_LOCK_NONE};
+	w->name = base_name(f->there ? f->real : f->path);
+	if (!f->there)
+		w->dfd = tree_make_directory(t, directory_of(t->arena, f->path), e);
+	else if ((w->dfd = openat(f->dfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+		err_sys(e, "open the directory of %s", f->name);
+	if (w->dfd < 0 || dir_lock_take(w->dfd, f->name, &w->lock, e) < 0)
+		return -1;
+	return tree_check_unchanged(w->dfd, f, w->name, e);
+}
+
+#define auto_work __attribute__((cleanup(work_leave)))
 
 /* ---- a new file ---- */
 
@@ -398,22 +403,20 @@ static int tree_put(const struct tree *t, int dfd, const char *name, const char 
 int tree_write(const struct tree *t, const struct tree_file *f, const char *text, size_t len,
 	       struct error *e)
 {
-	const char *name;
-	autoclose int dfd = tree_open_place(t, f, &name, e);
+	auto_work struct place_of_work w;
 
-	if (dfd < 0)
+	if (work_enter(t, f, &w, e) < 0)
 		return -1;
-	return tree_put(t, dfd, name, f->name, f->there ? f : NULL, f->there, text, len, e);
+	return tree_put(t, w.dfd, w.name, f->name, f->there ? f : NULL, f->there, text, len, e);
 }
 
 int tree_remove(const struct tree *t, const struct tree_file *f, struct error *e)
 {
-	const char *name;
-	autoclose int dfd = tree_open_place(t, f, &name, e);
+	auto_work struct place_of_work w;
 
-	if (dfd < 0)
+	if (work_enter(t, f, &w, e) < 0)
 		return -1;
-	if (unlinkat(dfd, name, 0) < 0 || fsync(dfd) < 0)
+	if (unlinkat(w.dfd, w.name, 0) < 0 || fsync(w.dfd) < 0)
 		return err_sys(e, "remove %s", f->name);
 	return 0;
 }
@@ -465,22 +468,34 @@ bool tree_newest_backup(const struct tree *t, const struct tree_file *f, struct 
 int tree_backup(const struct tree *t, const struct tree_file *f, const char **ret_name,
 		struct error *e)
 {
-	int number = backup_newest(t, f) + 1;
+	auto_work struct place_of_work w;
 	struct tree_file newest;
+	int number;
 
+	if (work_enter(t, f, &w, e) < 0)
+		return -1;
 	if (tree_newest_backup(t, f, &newest) && newest.len == f->len &&
 	    memcmp(newest.text, f->text, f->len) == 0) {
 		*ret_name = newest.name;
 		return 0;
 	}
+	number = backup_newest(t, f) + 1;
 	if (number >= BACKUPS_MAX)
 		return err_set(e, ERR_HOST, "%s: there are %d backups of it: remove some", f->name,
 			       BACKUPS_MAX);
 	*ret_name = backup_name(t, f, number);
-	return tree_put(t, f->dfd, base_name(*ret_name), *ret_name, f, false, f->text, f->len, e);
+	return tree_put(t, w.dfd, base_name(*ret_name), *ret_name, f, false, f->text, f->len, e);
 }
 
 /* ---- directories ---- */
+
+void tree_sweep(const struct tree *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->n_dfds; i++)
+		dir_lock_sweep(t->dfds[i]);
+}
 
 static int compare_names(const void *a, const void *b)
 {

@@ -16,7 +16,7 @@ struct tree {
 	int root_dfd;
 	const char *prefix; /* of names in messages; "" for this machine's own */
 	struct arena *arena;
-	int *dfds; /* directories of files that were read */
+	int *dfds; /* directories of files that were read or looked for */
 	size_t n_dfds, dfds_cap;
 };
 
@@ -40,14 +40,14 @@ struct tree_file {
 
 enum { TREE_FILE_MAX = 1 << 20 };
 
-/* Reads a file; that it isn't there is no error. A link to nowhere, a directory, a pipe are. What is
- * done to the file later is done in the directory that it was read from, which stays open for that,
- * whatever its path leads to by then. */
+/* Reads a file; that it isn't there is no error. A link to nowhere, a directory, a pipe are. What
+ * is done to the file later is done in the directory that it was read from, which stays open for
+ * that, whatever its path leads to by then. */
 int tree_read(struct tree *t, const char *path, struct tree_file *ret, struct error *e);
 
-/* Replaces the text. Mode, owner and attributes stay, but for setuid and capabilities; a new file is everybody's to read (0644), and
- * directories that are missing are made (0755). Whoever has changed the file since it was read
- * makes this fail, and so does somebody else who is at it. */
+/* Replaces the text. Mode, owner and attributes stay, but for setuid and capabilities; a new file
+ * is everybody's to read (0644), and directories that are missing are made (0755). Whoever has
+ * changed the file since it was read makes this fail, and so does somebody else who is at it. */
 int tree_write(const struct tree *t, const struct tree_file *f, const char *text, size_t len,
 	       struct error *e);
 
@@ -60,6 +60,9 @@ int tree_backup(const struct tree *t, const struct tree_file *f, const char **re
 
 /* The newest copy. false: there is none that can be read. */
 bool tree_newest_backup(const struct tree *t, const struct tree_file *f, struct tree_file *ret);
+
+/* Removes what a crash of an earlier call has left beside files that were read or looked for. */
+void tree_sweep(const struct tree *t);
 
 /* There is such a thing, whatever it is; links are followed. */
 bool tree_has(const struct tree *t, const char *path);

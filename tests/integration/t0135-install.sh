@@ -256,6 +256,23 @@ a_dry_run_prints_a_diff_that_patch_takes_and_writes_nothing() {
 	[ -e "$R/etc/crio/crio.conf.d/50-sbxrun.conf" ] || fail 'a dry run has removed a file'
 }
 
+what_is_printed_has_nothing_that_a_terminal_obeys() {
+	local name=$'real\e[2J.json'
+	_tree
+	_daemon_json $'{"a": "\x7f\xc2\x9b2J"}'
+	_install --dry-run docker
+	rc_is 0
+	like "$out" '"a": "\\x7f\\xc2\\x9b2J"'
+	unlike "$out" $'[\x7f\e]|\xc2\x9b'
+	# a name that the tree has chosen
+	mv "$F" "$R/etc/docker/$name"
+	ln -s "$name" "$F"
+	_install docker
+	rc_is 0
+	like "$out" 'as it was: .*/real\\x1b\[2J.json.sbxrun-backup'
+	unlike "$out" $'\e'
+}
+
 mode_owner_and_attributes_stay() {
 	_tree
 	needs python3
@@ -319,6 +336,8 @@ _faulted() {
 	rc_is 1
 	like "$err" "^sbxrun: docker: .*$R/etc/docker"
 	is "$(cat "$F")" '{"a": 1}'
+	# whose lock it is can't be told when it is refused
+	[ "$1" != flock ] || rm -f "$R/etc/docker/.sbxrun-lock"
 	rm -f "$F".sbxrun-backup
 	is "$(ls -A "$R/etc/docker")" daemon.json
 }
@@ -383,6 +402,23 @@ a_change_by_somebody_else_is_not_lost() {
 	rc_is 1
 	file_has i.err 'somebody has changed it meanwhile'
 	is "$(cat "$F")" '{"b": 2}'
+}
+
+# Anybody can read /etc/docker, and lock it.
+a_lock_of_others_on_the_directory_keeps_nobody_out() {
+	_tree
+	needs flock setpriv
+	_daemon_json '{"a": 1}'
+	chmod 755 "$T" "$R" "$R/etc" "$R/etc/docker"
+	mkfifo held
+	setpriv --reuid 4242 --regid 4242 --clear-groups -- flock -x "$R/etc/docker" sh -c 'echo; exec sleep 60' >held &
+	local holder=$!
+	read -r _ <held
+	_install docker
+	kill "$holder" 2>/dev/null || :
+	wait "$holder" || :
+	rc_is 0
+	is "$(ls -A "$R/etc/docker")" $'daemon.json\ndaemon.json.sbxrun-backup'
 }
 
 # _killed_at CALL: killed at its first, its second, … call of this kind, it leaves the old file or the new one, and the next
@@ -527,6 +563,14 @@ a_containerd_without_cri_is_left_out_unless_named() {
 	like "$err" 'has no version.*containerd config migrate'
 }
 
+# The program where root alone can change it.
+_own_program() {
+	[ -d /usr/local/sbin ] || skip 'no directory to mount on'
+	[ "$(stat -c '%u %a' /usr/local)" = '0 755' ] || skip '/usr/local is not root'\''s alone'
+	mount -t tmpfs -o mode=755 tmpfs /usr/local/sbin
+	cp "$SBXRUN" /usr/local/sbin/sbxrun
+}
+
 # _own_containerd VERSION: the machine's root with this test's own /etc/containerd and a containerd that says it is of that version.
 _own_containerd() {
 	mkdir -p bin etc-containerd
@@ -535,14 +579,12 @@ _own_containerd() {
 	chmod 755 bin/containerd
 	mkdir -p /etc/containerd
 	mount --bind etc-containerd /etc/containerd
-	mount -t tmpfs -o mode=755 tmpfs /usr/local/sbin
+	_own_program
 	cp bin/containerd /usr/local/sbin/containerd
-	cp "$SBXRUN" /usr/local/sbin/sbxrun
 }
 
 a_config_of_containerd_that_is_missing_is_made_for_its_version() {
-	[ -d /usr/local/sbin ] && [ -d /etc/containerd ] || skip 'no directories to mount on'
-	[ "$(stat -c '%u %a' /usr/local)" = '0 755' ] || skip '/usr/local is not root'\''s alone'
+	[ -d /etc/containerd ] || skip 'no directory to mount on'
 	_own_containerd 1.7.24
 	run /usr/local/sbin/sbxrun install containerd
 	rc_is 0
@@ -569,6 +611,43 @@ a_config_of_containerd_that_is_missing_is_made_for_its_version() {
 	rc_is 1
 	like "$err" 'config.toml is missing.*containerd config default'
 	umount /etc/containerd /usr/local/sbin
+}
+
+# A script that leaves a trace, with somebody else in control of it.
+a_containerd_of_others_is_not_executed() {
+	[ -d /etc/containerd ] || skip 'no directory to mount on'
+	_own_containerd 1.7.24
+	printf 'touch %s/ran\n' "$T" >>/usr/local/sbin/containerd
+	for how in '--dry-run' ''; do
+		chown 1234 /usr/local/sbin/containerd
+		# shellcheck disable=SC2086
+		run /usr/local/sbin/sbxrun install $how containerd
+		rc_is 1
+		like "$err" '/usr/local/sbin/containerd: others than root can change it, so .* is not asked'
+		[ ! -e "$T/ran" ] || fail 'it was executed'
+	done
+	chown 0 /usr/local/sbin/containerd
+	run /usr/local/sbin/sbxrun install --dry-run containerd
+	rc_is 0
+	[ -e "$T/ran" ] || fail 'it was not executed'
+	umount /etc/containerd /usr/local/sbin
+}
+
+# Directories on top of all usual ones would hide the test's own tools: the engine is one that the machine has nowhere.
+roots_path_does_not_count() {
+	local dir
+	for dir in /usr/local/sbin /usr/local/bin /usr/sbin /usr/bin /sbin /bin; do
+		[ ! -e $dir/crio ] || skip 'crio is installed here'
+	done
+	[ ! -e /etc/crio ] || skip 'there is a config of crio'
+	_own_program
+	mkdir -p path
+	printf '#!/bin/sh\n' >path/crio
+	chmod 755 path path/crio
+	run env PATH="$PWD/path:$PATH" /usr/local/sbin/sbxrun install --dry-run
+	unlike "$out$err" '50-sbxrun.conf'
+	like "$out$err" 'crio: not found \(looked for crio in the usual places'
+	umount /usr/local/sbin
 }
 
 the_examples_in_spec_are_what_install_writes() {
@@ -610,6 +689,50 @@ a_program_that_others_can_change_is_not_registered() {
 	mkdir -m 1777 open
 	cp "$SBXRUN" open/sbxrun
 	refused 'others than root can change it' open/sbxrun install --dry-run docker
+}
+
+# Neither end of the way is alice's.
+a_link_of_others_on_the_way_is_seen() {
+	_tree dockerd
+	mkdir -p "$R/opt" "$R/home/alice"
+	ln -s "$BIN" "$R/home/alice/link"
+	ln -s /home/alice/link "$R/opt/sbxrun"
+	chown -h 1234 "$R/home/alice" "$R/home/alice/link"
+	refused '/home/alice: others than root can change it' "$SBXRUN" install --sysroot "$R" --path /opt/sbxrun docker
+	chown 0 "$R/home/alice"
+	refused '/home/alice/link: others than root can change it' "$SBXRUN" install --sysroot "$R" --path /opt/sbxrun docker
+	# a directory on the way is a link as well
+	chown -h 0 "$R/home/alice/link"
+	ln -s ../home/alice/../bob "$R/opt/dir"
+	mkdir "$R/home/bob"
+	ln -s "../..$BIN" "$R/home/bob/sbxrun"
+	chown 1234 "$R/home/bob"
+	refused '/home/bob: others than root can change it' "$SBXRUN" install --sysroot "$R" --path /opt/dir/sbxrun docker
+	is "$(_files)" ''
+	chown 0 "$R/home/bob"
+	for file in /opt/dir/sbxrun /opt/sbxrun; do
+		run "$SBXRUN" install --force --sysroot "$R" --path $file docker
+		rc_is 0
+		is "$(jq -r .runtimes.sbxrun.path "$R/etc/docker/daemon.json")" $file
+	done
+}
+
+# An access list shows as the group's right to write, and the group is root's.
+an_access_list_is_seen() {
+	_tree dockerd
+	needs python3
+	# not the one that the other names of it stand for
+	rm "$R$BIN"
+	cp "$SBXRUN" "$R$BIN"
+	python3 - "$R$BIN" <<-'END' || skip 'no access lists here'
+		import os, struct, sys
+		entries = [(1, 7, 0xffffffff), (2, 7, 1234), (4, 5, 0xffffffff), (16, 7, 0xffffffff), (32, 5, 0xffffffff)]
+		os.setxattr(sys.argv[1], "system.posix_acl_access", struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *e) for e in entries))
+	END
+	is "$(stat -c '%a %g' "$R$BIN")" '775 0'
+	_install docker
+	rc_is 1
+	like "$err" "$BIN: others than root can change it"
 }
 
 containers_that_are_there_are_told_of_and_left_alone() {

@@ -447,6 +447,22 @@ TEST(a_diff_is_one_hunk_with_three_lines_around_it)
 	CHECK_STR(diff("a\n", NULL), "--- x\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-a\n");
 }
 
+TEST(a_diff_has_nothing_that_a_terminal_obeys)
+{
+	CHECK_STR(diff(NULL, "a\tb\r\nc\rd \x1b]0;x\a\x7f\n"),
+		  "--- /dev/null\n+++ y\n@@ -0,0 +1,2 @@\n+a\tb\r\n+c\\x0dd "
+		  "\\x1b]0;x\\x07\\x7f\n");
+	/* C1 in UTF-8 and by itself, an order turned around, half a character; letters stay */
+	CHECK_STR(diff(NULL, "\xc2\x9b"
+			     "1 \x9b"
+			     "2 \xe2\x80\xae \xe2\x81\xa6 \xc3\xa9 \xe2\x82\xac \xe2\x82"),
+		  "--- /dev/null\n+++ y\n@@ -0,0 +1,1 @@\n+\\xc2\\x9b"
+		  "1 \\x9b"
+		  "2 \\xe2\\x80\\xae \\xe2\\x81\\xa6 "
+		  "\xc3\xa9 \xe2\x82\xac \\xe2\\x82\n\\ No newline at end of file\n");
+	CHECK_STR(diff("\x1b[2J\n", NULL), "--- x\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-\\x1b[2J\n");
+}
+
 /* ---- TOML ---- */
 
 static struct toml_scan scanned(const char *text)

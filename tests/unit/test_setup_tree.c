@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "setup/lock.h"
 #include "setup/tree.h"
 #include "unit.h"
 
@@ -225,6 +226,61 @@ TEST(links_are_followed_within_the_tree_and_not_for_ever)
 	CHECK(unlink(in_top("tree/etc/two")) == 0);
 	CHECK(symlink("../../../../../..", in_top("tree/etc/two")) == 0);
 	CHECK(tree_read(&tree, daemon_json, &f, &e) < 0 && strstr(e.text, "not a plain file"));
+}
+
+TEST(a_lock_on_the_directory_keeps_nobody_out)
+{
+	autoclose int dfd = -1;
+	struct tree_file f;
+
+	make_tree();
+	f = read_it();
+	dfd = open(in_top("tree/etc/docker"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK(dfd >= 0 && flock(dfd, LOCK_EX | LOCK_NB) == 0);
+	CHECK(tree_write(&tree, &f, "new", 3, &e) == 0);
+	CHECK(!there("tree/etc/docker/.sbxrun-lock"));
+}
+
+TEST(one_is_at_work_at_a_time_and_others_can_not_open_its_lock)
+{
+	static const char lock[] = "tree/etc/docker/.sbxrun-lock";
+	struct dir_lock first = DIR_LOCK_NONE;
+	const char *name;
+	struct tree_file f;
+	struct stat st;
+
+	make_tree();
+	f = read_it();
+	CHECK(dir_lock_take(f.dfd, "F", &first, &e) == 0);
+	CHECK(stat(in_top(lock), &st) == 0 && (st.st_mode & 07777) == 0600);
+	CHECK(tree_write(&tree, &f, "new", 3, &e) < 0 && strstr(e.text, "is at work there"));
+	CHECK(tree_backup(&tree, &f, &name, &e) < 0 && strstr(e.text, "is at work there"));
+	CHECK(tree_remove(&tree, &f, &e) < 0 && strstr(e.text, "is at work there"));
+	CHECK(there(lock));
+	dir_lock_drop(&first);
+	CHECK(!there(lock));
+	/* what a crash has left */
+	put(lock, "");
+	CHECK(chmod(in_top(lock), 0600) == 0);
+	CHECK(tree_write(&tree, &f, "new", 3, &e) == 0);
+	CHECK(!there(lock));
+}
+
+TEST(a_lock_that_others_can_open_is_refused)
+{
+	static const char lock[] = "tree/etc/docker/.sbxrun-lock";
+	struct tree_file f;
+
+	make_tree();
+	f = read_it();
+	put(lock, "");
+	CHECK(chmod(in_top(lock), 0644) == 0);
+	CHECK(tree_write(&tree, &f, "new", 3, &e) < 0 && strstr(e.text, "has not made: remove it"));
+	CHECK(unlink(in_top(lock)) == 0 && mkfifo(in_top(lock), 0600) == 0);
+	CHECK(tree_write(&tree, &f, "new", 3, &e) < 0 && strstr(e.text, "has not made: remove it"));
+	CHECK(unlink(in_top(lock)) == 0 && symlink("daemon.json", in_top(lock)) == 0);
+	CHECK(tree_write(&tree, &f, "new", 3, &e) < 0 && strstr(e.text, "has not made: remove it"));
+	CHECK_STR(get("tree/etc/docker/daemon.json"), "{\"tree\": 1}");
 }
 
 int main(void)
