@@ -22,6 +22,7 @@
 #include "sys/unix.h"
 
 enum {
+	END_MS = 100,	/* between looks whether the end of the input has to be said again */
 	DRAIN_MS = 100, /* for more output of a program that has ended */
 	GRACE_MS = 1000, /* for whoever reads it, after a signal that means "end" */
 };
@@ -223,7 +224,8 @@ int foreground_wait(struct foreground *f, pid_t pid, int pidfd)
 		relay_add(&out, &l);
 	}
 	loop_add(&l, pidfd, POLLIN, watch_end, &w); /* last: what came before its end is served */
-	while (loop_round(&l, LOOP_NEVER) == 0)
+	while (loop_round(&l, in.said_end ? loop_now() + END_MS * LOOP_MS : LOOP_NEVER) == 0) {
+		relay_repeat_end(&in);
 		if (out.broken && f->master_fd >= 0) {
 			/* Nobody reads any more: the program's terminal is gone, too, and it is
 			 * told so (SIGHUP). */
@@ -231,6 +233,7 @@ int foreground_wait(struct foreground *f, pid_t pid, int pidfd)
 			relay_cut(&out);
 			fd_close(&f->master_fd);
 		}
+	}
 	status = child_collect(pid);
 	if (terminal && !out.broken)
 		foreground_drain(f, &out);

@@ -1,6 +1,7 @@
 #include "sys/relay.h"
 
 #include <errno.h>
+#include <termios.h>
 #include <unistd.h>
 
 enum { CTRL_D = 4 };
@@ -12,10 +13,19 @@ static void relay_settle(struct relay *r)
 	r->out->fd = r->len ? r->to : -1;
 }
 
+static bool relay_is_in_lines(const struct relay *r)
+{
+	struct termios t;
+
+	return tcgetattr(r->to, &t) == 0 && (t.c_lflag & ICANON);
+}
+
 /* The end of our input is the end of the program's: the first one ends an incomplete line, if there
  * is one. */
 static void relay_say_end(struct relay *r)
 {
+	r->said_end = true;
+	r->in_lines = relay_is_in_lines(r);
 	r->data[0] = r->data[1] = CTRL_D;
 	r->at = 0;
 	r->len = r->last == '\n' ? 1 : 2;
@@ -73,6 +83,14 @@ void relay_add(struct relay *r, struct loop *l)
 {
 	r->in = loop_add(l, -1, POLLIN, relay_read, r);
 	r->out = loop_add(l, -1, POLLOUT, relay_write, r);
+	relay_settle(r);
+}
+
+void relay_repeat_end(struct relay *r)
+{
+	if (!r->said_end || r->len || r->to < 0 || relay_is_in_lines(r) == r->in_lines)
+		return;
+	relay_say_end(r);
 	relay_settle(r);
 }
 

@@ -63,6 +63,25 @@ the_configs_size_gives_way_to_ours() {
 	rc_is 0
 }
 
+# It edits lines itself, and may begin with that before or after the end is said.
+the_end_of_input_ends_a_shell() {
+	local i
+	bundle "$_terminal" 'args(["/bin/sh"])'
+	for i in 1 2 3 4 5 6 7 8; do
+		run timeout -s KILL 30 "$SBXRUN" --root "$T/state" run -b "$B" "$ID" </dev/null
+		rc_is 0
+		run bash -c 'echo "echo said-$0" | timeout -s KILL 30 "$@"' "$i" "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
+		rc_is 0
+		like "$out" "said-$i"
+	done
+	bundle 'sh("sleep 1000")'
+	sbx run -d -b "$B" "$ID"
+	for i in 1 2 3 4 5; do
+		run timeout -s KILL 30 "$SBXRUN" --root "$T/state" exec -t "$ID" sh </dev/null
+		rc_is 0
+	done
+}
+
 the_end_of_input_ends_the_program() {
 	needs python3
 	bundle "$_terminal" 'sh("echo ready; cat; echo end of file; exit 5")'
