@@ -365,6 +365,7 @@ static char *path_from_mount(const struct cgroup_hierarchy *h, const char *path,
 static int units_of_machine(struct cgroup_host *host, struct arena *a, struct error *e)
 {
 	static const char scope[] = "/init.scope";
+	char *at;
 	struct group_lines *g = arena_new(a, struct group_lines);
 	size_t i, k;
 
@@ -372,13 +373,12 @@ static int units_of_machine(struct cgroup_host *host, struct arena *a, struct er
 		return -1;
 	for (i = 0; i < host->n; i++)
 		for (k = 0; k < g->n; k++) {
-			size_t len = strlen(g->v[k].own);
-
 			if (!str_eq(g->v[k].controllers, host->v[i].controllers))
 				continue;
-			if (len >= strlen(scope) &&
-			    str_eq(g->v[k].own + len - strlen(scope), scope))
-				g->v[k].own[len - strlen(scope)] = '\0';
+			/* It may have gone further down in there. */
+			at = strstr(g->v[k].own, scope);
+			if (at && (!at[strlen(scope)] || at[strlen(scope)] == '/'))
+				*at = '\0';
 			host->v[i].units = path_from_mount(&host->v[i], g->v[k].own, a);
 		}
 	return 0;

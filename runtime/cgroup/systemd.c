@@ -427,6 +427,23 @@ static struct unit_properties copy_properties(const struct unit_properties *p, s
 
 /* ---- units ---- */
 
+/* Whose it is, its description says: a container's has the path of its record. */
+static int start_refuse(struct ask *q, struct error *e)
+{
+	struct error ignored;
+	struct arena a = {0};
+	char *text;
+
+	if (systemd_describe_unit(q->systemd, q->unit, &a, &text, &ignored) < 0)
+		text = NULL;
+	err_set(e, ERR_EXISTS,
+		"linux.cgroupsPath: systemd has a unit %s already%s%s: choose another name, or delete "
+		"that container first",
+		q->unit, text ? ", which is " : "", text ? dbus_show(text).text : "");
+	arena_free(&a);
+	return -1;
+}
+
 /* The call, again without what it stumbles over. 0 when a job is queued. */
 static int start_tries(struct ask *q, struct unit_properties *p, pid_t pid, struct error *e)
 {
@@ -447,9 +464,7 @@ static int start_tries(struct ask *q, struct unit_properties *p, pid_t pid, stru
 		if (!answer_is(q, UNIT_EXISTS))
 			break;
 		if (was_reset)
-			return err_set(e, ERR_EXISTS,
-				       "systemd has a unit %s already: stop it (%s stop %s)",
-				       q->unit, ctl(q), q->unit);
+			return start_refuse(q, e);
 		was_reset = true;
 		if (reset_unit(q->systemd, q->unit, e) < 0)
 			return -1;

@@ -191,7 +191,7 @@ static int create_open_console(struct making *m, struct error *e)
 		return err_set(
 			e, ERR_USAGE,
 			"process.terminal: cannot allocate tty if sbxrun will detach without "
-			"--console-socket");
+			"--console-socket: use run, or set it to false");
 	in->console_fd = unix_connect(o->console_socket, e);
 	return in->console_fd < 0 ? err_wrap(e, "--console-socket") : 0;
 }

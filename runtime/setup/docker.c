@@ -62,5 +62,7 @@ const struct setup_engine setup_docker = {
 	.add = docker_add,
 	.remove = docker_remove,
 	.reload = "systemctl reload docker (without systemd: kill -HUP its dockerd)",
+	/* A reload adds runtimes, and keeps those that are gone. */
+	.forget = "systemctl restart docker, which ends its containers unless live-restore is on",
 	.try_it = "docker run --rm --runtime sbxrun hello-world",
 };

@@ -40,6 +40,7 @@ struct setup_engine {
 	int (*add)(struct setup_work *w, struct error *e);
 	int (*remove)(struct setup_work *w, struct error *e);
 	const char *reload;
+	const char *forget; /* how it drops what was taken out; NULL: by reload */
 	const char *try_it;
 };
 

@@ -54,7 +54,8 @@ static void look_at(const struct tree *t, const char *path, struct strings *ret)
 		    arena_printf(
 			    t->arena,
 			    "%zu container%s of sbxrun %s still there (sbxrun --root %s%s list): "
-			    "%s on, but can't be started again by an engine",
+			    "%s on, but can't be started again by an engine, and podman can't even "
+			    "remove it: delete --force does",
 			    n, n > 1 ? "s" : "", n > 1 ? "are" : "is", t->prefix, path,
 			    n > 1 ? "they go" : "it goes"));
 }
@@ -79,7 +80,9 @@ void running_look(const struct tree *t, struct strings *ret)
 
 	*ret = (struct strings){0};
 	look_at(t, "/run/sbxrun", ret);
+	/* By version, docker has a directory for each runtime, or all in runc's. */
 	look_below(t, "/run/docker/runtime-sbxrun", ret);
+	look_below(t, "/run/docker/runtime-runc", ret);
 	look_below(t, "/run/containerd/runc", ret);
 	if (geteuid() != 0 && user && *user == '/')
 		look_at(t, arena_printf(t->arena, "%s/sbxrun", user), ret);

@@ -224,7 +224,8 @@ static int engine_work(struct setup_work *w, const struct setup_engine *engine, 
 	}
 	w->report->diff = b.data;
 	w->report->outcome = w->n ? SETUP_DONE : SETUP_NOTHING;
-	w->report->reload = engine->reload;
+	w->report->reload =
+		w->options->remove && engine->forget ? engine->forget : engine->reload;
 	w->report->try_it = w->options->remove ? NULL : engine->try_it;
 	return 0;
 }

@@ -1527,6 +1527,19 @@ TEST(a_failed_unit_of_that_name_is_forgotten)
 	CHECK_INT(server_end(), 0);
 }
 
+static void answer_variant(const struct dbus_message *m, const char *type, const char *text)
+{
+	struct buf body = buf_new(&arena, DBUS_BODY_MAX);
+
+	dbus_put_signature(&body, type);
+	dbus_put_string(&body, text);
+	say((struct dbus_message){.type = DBUS_RETURN,
+				  .reply_serial = m->serial,
+				  .signature = "v",
+				  .body = body.data,
+				  .body_len = body.len});
+}
+
 static void serve_exists(int listen_fd)
 {
 	struct dbus_message m;
@@ -1538,6 +1551,8 @@ static void serve_exists(int listen_fd)
 	answer_error(&m, "org.freedesktop.systemd1.NoSuchUnit", "");
 	m = expect("StartTransientUnit");
 	answer_error(&m, "org.freedesktop.systemd1.UnitExists", "");
+	m = expect("Get");
+	answer_variant(&m, "s", "sbxrun container 12 /run/x");
 	expect_end();
 }
 
@@ -1548,7 +1563,9 @@ TEST(a_unit_that_runs_is_said_to_exist)
 	CHECK_INT(start_unit(), -1);
 	CHECK_INT(err.class, ERR_EXISTS);
 	CHECK_STR(err.text,
-		  "systemd has a unit " UNIT " already: stop it (systemctl --user stop " UNIT ")");
+		  "linux.cgroupsPath: systemd has a unit " UNIT
+		  " already, which is sbxrun container 12 /run/x: choose another name, or delete "
+		  "that container first");
 	CHECK_INT(server_end(), 0);
 }
 
@@ -1827,18 +1844,6 @@ static const struct {
 	{"/a\nb", NULL},
 };
 
-static void answer_variant(const struct dbus_message *m, const char *type, const char *text)
-{
-	struct buf body = buf_new(&arena, DBUS_BODY_MAX);
-
-	dbus_put_signature(&body, type);
-	dbus_put_string(&body, text);
-	say((struct dbus_message){.type = DBUS_RETURN,
-				  .reply_serial = m->serial,
-				  .signature = "v",
-				  .body = body.data,
-				  .body_len = body.len});
-}
 
 static void serve_groups(int listen_fd)
 {
