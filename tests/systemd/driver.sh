@@ -450,7 +450,7 @@ _create_fails_with_sockets() {
 	unit_bundle
 	run with_sockets "$kind" "$SBXRUN" "${_PATIENCE[@]}" --root "$T/state" --systemd-cgroup create -b "$B" "$ID"
 	isnt "$rc" 0
-	like "$err" "systemd${2:-}"
+	like "$err" "$(ours && echo systemd || echo dbus)${2:-}"
 	run sbx state "$ID"
 	rc_is 1
 	is "$(ls "$T/state")" ''
