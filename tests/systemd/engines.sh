@@ -111,8 +111,9 @@ stop_ends_the_unit() {
 	shows "$UNIT" ActiveState=active
 }
 
+# The first process lives on for a moment: systemd removes a cgroup once it is empty, and engines read there that it was out of memory.
 an_oom_kill_is_reported() {
-	sh_up a 'tail /dev/zero' --memory 16m
+	sh_up a 'tail /dev/zero; sleep 2; exit 137' --memory 16m
 	is "$(e wait "$C")" 137
 	wait_until 5 get_is '{{.State.OOMKilled}}' true
 	_find_unit
