@@ -238,6 +238,12 @@ static void missing_add(char *to, size_t size, const char *words, const char *ha
 	}
 }
 
+/* What is made in a cgroup is charged to it: a limit of a page leaves no room for that. */
+static const char *room_hint(int err)
+{
+	return err == ENOMEM ? " (is linux.resources.memory.limit large enough?)" : "";
+}
+
 static int controllers_failed(struct making *m, const char *need, size_t len, struct error *e)
 {
 	if (errno == EBUSY)
@@ -245,7 +251,8 @@ static int controllers_failed(struct making *m, const char *need, size_t len, st
 			e, ERR_HOST,
 			"%.*s holds processes itself, so cgroup v2 gives no controllers (%s) to cgroups in it",
 			(int)len, m->full, need);
-	return err_sys(e, "write %s to %.*s/cgroup.subtree_control", need, (int)len, m->full);
+	return err_sys(e, "write %s to %.*s/cgroup.subtree_control%s", need, (int)len, m->full,
+		       room_hint(errno));
 }
 
 /* Switches controllers on in one parent: all in one write, else the needed ones and each of the
@@ -387,10 +394,7 @@ static int inner_settle(struct making *m, struct error *e)
 		return -1;
 	}
 	if (dfd < 0)
-		return err_sys(e, "make %s" CGROUP_INNER "%s", m->full,
-			       errno == ENOMEM ?
-				       " (is linux.resources.memory.limit large enough?)" :
-				       "");
+		return err_sys(e, "make %s" CGROUP_INNER "%s", m->full, room_hint(errno));
 	fd_close(&m->dfd);
 	m->dfd = dfd;
 	cgroup_inner_repeat(m->p, m->i, dfd);
