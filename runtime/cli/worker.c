@@ -19,8 +19,9 @@ static int worker_run(struct cli *c, struct error *e)
 {
 	(void)c;
 	if (socket_option(SO_DOMAIN) != AF_UNIX || socket_option(SO_TYPE) != SOCK_SEQPACKET)
-		return err_set(e, ERR_USAGE,
-			       "worker is for programs, which give it a socket: see worker/worker.h");
+		return err_set(
+			e, ERR_USAGE,
+			"worker is for programs, which give it a socket: see worker/worker.h");
 	if (fcntl(WIRE_SOCK, F_SETFD, FD_CLOEXEC) < 0)
 		return err_sys(e, "worker: its socket");
 	return keeper_serve(WIRE_SOCK, e);

@@ -144,7 +144,7 @@ static int rule_check_args(size_t i, const struct oci_seccomp_rule *r, bool *ret
 			return err_set(e, ERR_CONFIG,
 				       "linux.seccomp.syscalls[%zu].args[%zu].index: %u is above 5",
 				       i, k, r->args.v[k].index);
-		apart |= (seen & 1U << r->args.v[k].index) != 0;
+		apart |= !r->joint && (seen & 1U << r->args.v[k].index) != 0;
 		seen |= 1U << r->args.v[k].index;
 	}
 	*ret_apart = apart;
@@ -396,7 +396,8 @@ static int build_compile(struct build *b, struct seccomp_program *p, struct erro
 		.tables = b->tables,
 		.table_count = b->table_count,
 		.default_action = b->default_action,
-		.foreign_action = SECCOMP_RET_KILL_PROCESS,
+		.foreign_action = b->c->foreign_enosys ? SECCOMP_RET_ERRNO | ENOSYS :
+							 SECCOMP_RET_KILL_PROCESS,
 		.enosys = build_wants_enosys(b),
 	};
 	size_t len;

@@ -143,11 +143,12 @@ int streams_settle(uint32_t uid, bool own_terminal, struct error *e)
 				"the program out of its root: give it a file, a pipe or /dev/null",
 				fd);
 		if (stream_is_handle(fd))
-			return err_set(e, ERR_USAGE,
-				       "standard stream %d is a namespace, a process or another "
-				       "handle on the host: give the program a file, a pipe, a socket "
-				       "or /dev/null",
-				       fd);
+			return err_set(
+				e, ERR_USAGE,
+				"standard stream %d is a namespace, a process or another "
+				"handle on the host: give the program a file, a pipe, a socket "
+				"or /dev/null",
+				fd);
 		if (S_ISCHR(st.st_mode) && devices_is_standard(st.st_rdev)) {
 			if (stream_renew(fd, st.st_rdev, e) < 0)
 				return -1;

@@ -131,6 +131,8 @@ static bool object_key(struct json_bind *b, struct frame *f, const char *s, size
 	const struct json_row *row = row_find(f, s, len);
 	uint64_t bit;
 
+	if (!row && f->table->closed)
+		return json_bind_fail(b, "unknown key %s", json_show_n(s, len).text);
 	if (!row) {
 		f->row = NULL;
 		f->key = bind_keep(b, s, len);

@@ -77,6 +77,7 @@ struct json_table {
 	size_t key_offset; /* MAP: where the key goes (a char *) */
 	const struct json_row *rows;
 	size_t count; /* at most JSON_MAX_ROWS */
+	bool closed;  /* a key without a row is an error, and not skipped */
 };
 
 enum { JSON_MAX_ROWS = 64, JSON_MAX_DEPTH = 64 };
@@ -86,6 +87,7 @@ struct json_limits {
 	size_t depth;	 /* of nesting, at most JSON_MAX_DEPTH */
 	size_t elements; /* of one array or object */
 	size_t string;	 /* bytes of one string */
+	bool lines;	 /* errors begin with the number of the line: people wrote it */
 };
 
 /* What config.json and other documents from outside may have at most. */

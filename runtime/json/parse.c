@@ -113,7 +113,18 @@ static bool parse_fail_grammar(struct json_bind *b, yajl_handle h, size_t at)
 	return json_bind_fail(b, "byte %zu: %.*s", at, (int)strcspn(text, ".\n"), text);
 }
 
-static bool parse_run(struct json_bind *b, const char *text, size_t len, struct arena *a)
+/* Reading stopped after `at` bytes. */
+static void parse_name_line(const char *text, size_t at, struct error *e)
+{
+	size_t line = 1, i;
+
+	for (i = 0; i < at; i++)
+		line += text[i] == '\n';
+	err_wrap(e, "line %zu", line);
+}
+
+static bool parse_run(struct json_bind *b, const char *text, size_t len, struct arena *a,
+		      size_t *ret_at)
 {
 	yajl_alloc_funcs memory = {memory_get, memory_resize, memory_put, a};
 	struct json_scan bad = json_scan(text, len);
@@ -124,6 +135,7 @@ static bool parse_run(struct json_bind *b, const char *text, size_t len, struct 
 	yajl_config(h, yajl_dont_validate_strings, 1);
 	/* Up to the bad byte, so that the error can name the place. */
 	status = yajl_parse(h, (const unsigned char *)text, bad.why ? bad.at : len);
+	*ret_at = status == yajl_status_ok ? len : yajl_get_bytes_consumed(h);
 	if (status == yajl_status_ok && bad.why) {
 		json_bind_at_next(b);
 		return json_bind_fail(b, "byte %zu: %s", bad.at, bad.why);
@@ -145,9 +157,14 @@ int json_read(const char *what, const char *text, size_t len, const struct json_
 	      const struct json_limits *limits, void *object, struct arena *a, struct error *e)
 {
 	struct json_bind *b;
+	size_t at = 0;
 
 	if (len > limits->bytes)
 		return err_set(e, ERR_CONFIG, "%s: larger than %zu bytes", what, limits->bytes);
 	b = json_bind_new(what, text, len, table, limits, object, a, e);
-	return parse_run(b, text, len, a) ? 0 : -1;
+	if (parse_run(b, text, len, a, &at))
+		return 0;
+	if (limits->lines)
+		parse_name_line(text, at, e);
+	return -1;
 }

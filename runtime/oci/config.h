@@ -236,6 +236,7 @@ struct oci_seccomp_rule {
 	enum oci_seccomp_action action;
 	struct opt_u32 errno_ret;
 	LIST(struct oci_seccomp_arg) args;
+	bool joint; /* a policy's own: conditions on one argument must all hold, too */
 };
 
 struct oci_seccomp {
@@ -246,6 +247,7 @@ struct oci_seccomp {
 	struct strings flags;
 	char *listener_path;
 	char *listener_metadata;
+	bool foreign_enosys; /* a policy's own: calls of other architectures fail, and don't kill */
 	LIST(struct oci_seccomp_rule) syscalls;
 };
 

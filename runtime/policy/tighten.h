@@ -1,0 +1,26 @@
+/*
+ * A policy applied to a config, before the plan is made: each row changes what it may change and
+ * refuses what it must. Pure. What can only be judged on an opened file is left to the plan as a
+ * condition (plan/guard.h).
+ */
+#pragma once
+
+#include "oci/config.h"
+#include "plan/plan.h"
+#include "policy/policy.h"
+
+/* What one row changed, in words. */
+struct policy_clamp {
+	char *row;
+	char *text;
+};
+struct policy_clamps { size_t n; size_t cap; struct policy_clamp *v; };
+
+/* *c is changed in place; strings that it had are shared, lists are new. */
+int policy_tighten(const struct policy *p, const struct host_facts *facts, struct oci_config *c,
+		   struct arena *a, struct policy_clamps *ret, struct error *e);
+
+/* The rows that concern a further process: *c is the container's config with that process. */
+int policy_tighten_exec(const struct policy *p, const struct host_facts *facts,
+			struct oci_config *c, struct arena *a, struct policy_clamps *ret,
+			struct error *e);
