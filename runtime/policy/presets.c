@@ -8,10 +8,8 @@ const char *const policy_preset_names[PRESET_COUNT] = {
 /* Lists of words; the counts are taken from the arrays. */
 #define WORDS(...)                                                                                 \
 	{                                                                                          \
-		.n = sizeof((char *[]){__VA_ARGS__}) / sizeof(char *), .v = (char *[])             \
-		{                                                                                  \
-			__VA_ARGS__                                                                \
-		}                                                                                  \
+		.n = ARRAY_SIZE(((const char *const[]){__VA_ARGS__})),                             \
+		.v = (const char *const[]){__VA_ARGS__},                                           \
 	}
 #define NOTHING {0}
 #define EVERYTHING WORDS(POLICY_ALL)
