@@ -23,6 +23,7 @@ struct cli {
 	char *rootless;
 	char *cgroup_manager;
 	char *timing;
+	char *policy; /* from --policy, or the name that the program was called by */
 	bool debug;
 	bool systemd_cgroup;
 	unsigned int systemd_timeout; /* seconds */

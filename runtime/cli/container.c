@@ -42,6 +42,7 @@ static struct create_options container_options(const struct cli *c)
 		.no_cgroups = c->cgroup_manager && str_eq(c->cgroup_manager, "disabled"),
 		.systemd = cli_wants_systemd(c),
 		.systemd_timeout_s = c->systemd_timeout,
+		.policy = c->policy,
 		.strict = c->strict,
 		.preserve_fds = c->preserve_fds,
 		.listen_fds = c->listen_fds,

@@ -13,6 +13,7 @@ const struct cli_option cli_globals[] = {
 	CLI_OPTION(systemd_timeout, "systemd-timeout", 0, CLI_NUMBER, "SECONDS", "how long systemd may take to answer (default, and for 0: 25)"),
 	CLI_OPTION(cgroup_manager, "cgroup-manager", 0, CLI_TEXT, "cgroupfs|systemd|disabled", "who makes cgroups (default: cgroupfs); disabled: containers without any"),
 	CLI_OPTION(rootless, "rootless", 0, CLI_TEXT, "auto|true|false", "must be what the caller is (default: auto)"),
+	CLI_OPTION(policy, "policy", 0, CLI_TEXT, "NAME|FILE", "what containers may have at most (default: /etc/sbxrun/policy.json's, or engine; see `sbxrun policy list`)"),
 	CLI_OPTION(strict, "strict", 0, CLI_FLAG, NULL, "create, run, exec: refuse a config that can't be carried out in full"),
 	CLI_OPTION(timing, "timing", 0, CLI_TEXT, "FILE", "write microseconds a stage"),
 	CLI_OPTION(version, "version", 'v', CLI_FLAG, NULL, "print the version"),

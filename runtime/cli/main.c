@@ -155,6 +155,16 @@ static int main_check_cgroup_manager(const struct cli *c, struct error *e)
 	return 0;
 }
 
+/* A link is how a shim that passes no arguments chooses: sbxrun-code. */
+static void main_read_name(struct cli *c)
+{
+	const char *slash = strrchr(c->argv[0], '/');
+	const char *name = str_after(slash ? slash + 1 : c->argv[0], "sbxrun-");
+
+	if (name && *name && !c->policy)
+		c->policy = arena_strdup(c->arena, name);
+}
+
 static int main_check_globals(const struct cli *c, struct error *e)
 {
 	if (c->log_format && !str_eq(c->log_format, "text") && !str_eq(c->log_format, "json"))
@@ -299,6 +309,7 @@ static int main_parse(struct cli *c, const struct cli_command **ret_command, str
 	*ret_command = NULL;
 	if (cli_read_options(c, c->argv, &at, cli_globals, cli_n_globals, 0, e) < 0)
 		return -1;
+	main_read_name(c);
 	if (c->version) {
 		fputs(cli_version, stdout);
 		return 0;

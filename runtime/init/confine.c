@@ -81,6 +81,8 @@ int init_set_limits(struct init *in, struct error *e)
 	    (!init_is_given_scheduler(in) && identity_set_scheduler(0, &p->scheduler, e) < 0) ||
 	    identity_set_io_priority(&p->io_priority, e) < 0)
 		return -1;
+	if (p->no_write_execute && identity_deny_write_execute(e) < 0)
+		return -1;
 	return identity_raise_rlimits(&p->rlimits, e);
 }
 
@@ -88,7 +90,7 @@ int init_new_keyring(struct init *in, struct error *e)
 {
 	int skipped = 0;
 
-	if (in->no_new_keyring)
+	if (in->plan->keeps_keyring)
 		return 0;
 	if (identity_new_keyring(&skipped, e) < 0)
 		return -1;

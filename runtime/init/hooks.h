@@ -19,6 +19,8 @@ struct hook_setting {
 	/* For programs of the image, run by a process that has more rights than they may have:
 	 * these, without the one to take that process over. NULL: the rights of the process. */
 	const struct cap_sets *caps;
+	/* The policy that wants only root's own files, or the caller's, run; NULL: any. */
+	const char *trust_policy;
 };
 
 /* Runs the list in order; the first failure ends it. state is the document for standard input.

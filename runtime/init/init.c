@@ -177,7 +177,11 @@ static int init_run_container_hooks(struct init *in, struct error *e)
 			"the container's user namespace, or do it in createRuntime",
 			plan_join(in->plan, OCI_NS_PID)->path);
 	return hooks->n ? hooks_run(hooks, "createContainer", init_state(in, STATUS_CREATED),
-				    &(struct hook_setting){.dfd = &in->root.dfd}, e) :
+				    &(struct hook_setting){
+					    .dfd = &in->root.dfd,
+					    .trust_policy = in->plan->guard.hooks ?
+								    in->plan->guard.policy :
+								    NULL}, e) :
 			  0;
 }
 

@@ -33,7 +33,6 @@ struct init {
 	bool make_cgroup_ns;	/* after joining */
 	bool forks_program;	/* the program will be a child of who takes the steps */
 	bool parent_acts;	/* hooks and interfaces are its work, once the mounts are there */
-	bool no_new_keyring;
 	unsigned int preserve_fds;
 	unsigned int listen_fds; /* of those preserved, the first, by socket activation */
 	const int *streams;	/* of the program; NULL: those of the caller */

@@ -25,6 +25,7 @@
 #include "life/guard.h"
 #include "life/internal.h"
 #include "life/notify.h"
+#include "life/policy.h"
 #include "ns/members.h"
 #include "ns/netdev.h"
 #include "ns/spawn.h"
@@ -46,6 +47,7 @@ struct making {
 	struct arena *a;
 	struct bundle bundle;
 	struct plan plan;
+	struct tightened tightened;
 	struct joins joins;
 	struct init init;
 	struct netdevs netdevs;
@@ -95,6 +97,7 @@ static int create_record(const struct making *m, const struct host_facts *facts,
 		.hooks = {.poststart = c->hooks.poststart, .poststop = c->hooks.poststop},
 		.annotations = c->annotations,
 	};
+	life_record_policy(&m->tightened.policy, &m->tightened.clamps, a, ret);
 	ret->rdt.made = p->rdt.may_make && !ret->rdt.ours && !class_exists;
 	return 0;
 }
@@ -154,7 +157,9 @@ static int create_run_hooks(struct making *m, struct error *e)
 {
 	const struct oci_hooks *h = &m->plan.hooks;
 	struct created *c = &m->made;
-	const struct hook_setting setting = {.dir = c->record.bundle};
+	const struct plan_guard *g = &m->plan.guard;
+	const struct hook_setting setting = {.dir = c->record.bundle,
+					     .trust_policy = g->hooks ? g->policy : NULL};
 	const char *state;
 
 	if (!h->prestart.n && !h->create_runtime.n)
@@ -415,7 +420,7 @@ static int create_prepare(struct making *m, struct error *e)
 		return -1;
 	timing_mark("host probed");
 	if (bundle_load(o, m->a, &m->bundle, e) < 0 || create_check_names(m, e) < 0 ||
-	    life_plan(o, &facts, &m->bundle, m->a, &m->joins, &m->plan, e) < 0)
+	    life_plan(o, &facts, &m->bundle, m->a, &m->joins, &m->plan, &m->tightened, e) < 0)
 		return -1;
 	timing_mark("planned");
 	life_log_plan(&m->plan, m->a);
@@ -488,7 +493,6 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 			 .listen_fd = -1,
 			 .console_fd = -1,
 			 .pid_ns = PID_NS_NONE,
-			 .no_new_keyring = o->no_new_keyring,
 			 .preserve_fds = o->preserve_fds,
 			 .listen_fds = o->listen_fds,
 			 .streams = o->streams},

@@ -20,9 +20,11 @@
 #include "life/foreground.h"
 #include "life/guard.h"
 #include "life/internal.h"
+#include "life/policy.h"
 #include "ns/launch.h"
 #include "oci/names.h"
 #include "oci/oci.h"
+#include "policy/tighten.h"
 #include "security/caps.h"
 #include "security/identity.h"
 #include "security/lsm.h"
@@ -421,11 +423,21 @@ static int exec_probe_labels(const struct joining *x, struct lsm_host *ret, stru
 	return 0;
 }
 
+static int exec_check_policy(const struct policy *p, const struct exec_options *o, struct error *e)
+{
+	if (p->level[LEVEL_DESCRIPTORS] == DESCRIPTORS_NONE && o->preserve_fds)
+		return err_set(e, ERR_USAGE, "policy %s refuses --preserve-fds [descriptors]",
+			       p->name);
+	return 0;
+}
+
 static int exec_plan(struct joining *x, const char *const **ret_subs, struct error *e)
 {
 	const struct exec_options *o = x->o;
 	const struct cgroup_dirs cgroups = life_cgroups(&x->record);
+	struct policy_clamps clamps = {0};
 	struct host_facts facts;
+	struct policy policy;
 
 	if (life_probe_host(cgroup_sub_has_controller(&o->cgroups), x->a, &facts, e) < 0 ||
 	    cgroup_plan_sub(&o->cgroups, &cgroups, &facts.cgroup, x->a, ret_subs, e) < 0)
@@ -434,7 +446,13 @@ static int exec_plan(struct joining *x, const char *const **ret_subs, struct err
 	if (exec_probe_labels(x, &facts.lsm, e) < 0 ||
 	    exec_find_namespaces(&x->join, &x->record, &facts.own_ns, e) < 0)
 		return -1;
-	return plan_make_exec(&x->config, o->id, &facts, x->a, &x->plan, e);
+	if (life_policy_of(&x->record, x->a, &policy, e) < 0 ||
+	    exec_check_policy(&policy, o, e) < 0 ||
+	    policy_tighten_exec(&policy, &facts, &x->config, x->a, &clamps, e) < 0 ||
+	    plan_make_exec(&x->config, o->id, &facts, x->a, &x->plan, e) < 0)
+		return -1;
+	x->plan.no_write_execute = policy.level[LEVEL_WRITE_EXECUTE] == WRITE_EXECUTE_DENIED;
+	return 0;
 }
 
 /* All that can fail before there is a process. */

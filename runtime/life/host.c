@@ -10,8 +10,11 @@
 #include "cgroup/systemd.h"
 #include "life/bundle.h"
 #include "life/internal.h"
+#include "life/policy.h"
 #include "ns/joins.h"
 #include "oci/oci.h"
+#include "policy/conditions.h"
+#include "policy/tighten.h"
 #include "rootfs/sources.h"
 #include "security/caps.h"
 #include "security/lsm.h"
@@ -123,13 +126,31 @@ static int host_look_for(const struct oci_config *c, struct arena *a, struct joi
 	return 0;
 }
 
-int life_plan(const struct create_options *o, struct host_facts *facts,
-	      const struct bundle *b, struct arena *a, struct joins *ret_joins,
-	      struct plan *ret_plan, struct error *e)
+static int host_plan(const struct create_options *o, struct host_facts *facts,
+		     const struct bundle *b, struct arena *a, struct plan *p, struct tightened *t,
+		     struct error *e)
+{
+	const char *state_root = path_clean(a, life_state_dir(o->root, ".", a));
+
+	if (life_choose_policy(o->policy, &b->config->annotations, a, &t->policy, e) < 0 ||
+	    life_check_options(&t->policy, o, e) < 0 ||
+	    policy_tighten(&t->policy, facts, b->config, a, &t->clamps, e) < 0 ||
+	    plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
+		return -1;
+	policy_set_conditions(&t->policy, state_root, facts->uid, a, p);
+	p->keeps_keyring = o->no_new_keyring && t->policy.level[LEVEL_KEYRING] == AS_ASKED;
+	if (o->no_new_keyring && !p->keeps_keyring)
+		policy_clamps_add(&t->clamps, "keyring", "--no-new-keyring has no effect", a);
+	return 0;
+}
+
+int life_plan(const struct create_options *o, struct host_facts *facts, const struct bundle *b,
+	      struct arena *a, struct joins *ret_joins, struct plan *ret_plan,
+	      struct tightened *ret_tightened, struct error *e)
 {
 	if (host_look_for(b->config, a, ret_joins, facts, e) < 0)
 		return -1;
-	if (plan_make(b->config, o->id, b->dir, facts, a, ret_plan, e) < 0 ||
+	if (host_plan(o, facts, b, a, ret_plan, ret_tightened, e) < 0 ||
 	    sources_find_inside(ret_plan, a, e) < 0 ||
 	    seccomp_check_host(&ret_plan->filter, e) < 0) {
 		joins_close(ret_joins);
@@ -143,13 +164,15 @@ int life_describe(const struct create_options *o, enum plan_form form, struct ar
 		  struct buf *b, struct error *e)
 {
 	struct plan *p = arena_new(a, struct plan);
+	struct tightened tightened = {0};
 	struct host_facts facts;
 	struct bundle bundle;
 	struct joins joins;
 
 	if (store_check_id(o->id, e) < 0 || life_probe_for(o, a, &facts, e) < 0)
 		return -1;
-	if (bundle_load(o, a, &bundle, e) < 0 || life_plan(o, &facts, &bundle, a, &joins, p, e) < 0)
+	if (bundle_load(o, a, &bundle, e) < 0 ||
+	    life_plan(o, &facts, &bundle, a, &joins, p, &tightened, e) < 0)
 		return -1;
 	joins_close(&joins);
 	plan_print(p, form, b);

@@ -4,6 +4,13 @@
 #include "life/life.h"
 #include "ns/joins.h"
 #include "ns/members.h"
+#include "policy/policy.h"
+
+/* The policy that holds for a container, and what it changed. */
+struct tightened {
+	struct policy policy;
+	struct policy_clamps clamps;
+};
 
 /* Opens a container's store and reads its record. *ret_store is the caller's to close. */
 int life_load(const char *root, const char *id, enum store_lock how, struct arena *a,
@@ -51,9 +58,9 @@ const char *life_state_dir(const char *root, const char *id, struct arena *a);
 /* Opens the namespaces that a bundle joins, adds to the facts what its config asks for, and makes
  * its plan. *ret_joins is the caller's to close. */
 struct bundle;
-int life_plan(const struct create_options *o, struct host_facts *facts,
-	      const struct bundle *b, struct arena *a, struct joins *ret_joins,
-	      struct plan *ret_plan, struct error *e);
+int life_plan(const struct create_options *o, struct host_facts *facts, const struct bundle *b,
+	      struct arena *a, struct joins *ret_joins, struct plan *ret_plan,
+	      struct tightened *ret_tightened, struct error *e);
 
 /* Starts a created container: tells init, waits until the program runs, runs poststart hooks. After
  * a failed hook (ERR_HOOK) the caller must destroy the container, as the specification demands.

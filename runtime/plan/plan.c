@@ -61,6 +61,7 @@ static void plan_bind_foreign(struct mount_plan *m, struct arena *a, struct plan
 		m->kind = MOUNT_BIND;
 		m->source = rows[i].host;
 		m->recursive = true;
+		m->stands_in = true;
 		m->set_all |= rows[i].set_all;
 		m->n_params = 0;
 	}
@@ -251,8 +252,7 @@ static int plan_confinement(const struct oci_config *c, const struct host_facts 
 	return 0;
 }
 
-/* Are all devices that the container is given on other mounts than its root? */
-static bool plan_has_dev_mount(const struct plan *p)
+bool plan_has_dev_mount(const struct plan *p)
 {
 	bool found = false;
 	size_t i;

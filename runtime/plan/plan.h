@@ -15,6 +15,7 @@
 #include "oci/config.h"
 #include "oci/notes.h"
 #include "plan/cgroup.h"
+#include "plan/guard.h"
 #include "plan/mounts.h"
 #include "plan/program.h"
 #include "plan/rdt.h"
@@ -80,7 +81,11 @@ struct plan {
 	bool no_pivot;	      /* the caller's --no-pivot: the root may be moved instead */
 	bool owns_userns;     /* a new user namespace */
 	bool root_readonly;
-	bool root_nodev;      /* no device rules hold: nodes that the image brings along are none */
+	bool root_nodev;      /* nodes that the image brings along are none */
+	bool root_nosuid;
+	bool keeps_keyring;   /* the caller's session keyring, and no new one */
+	bool no_write_execute; /* no memory is both */
+	struct plan_guard guard; /* conditions of a policy */
 	uint64_t root_propagation;	 /* of the root mount, 0: not asked for */
 	bool root_propagation_all;
 	bool keep_host_propagation;	 /* mounts of the host and ours may see each other */
@@ -118,6 +123,9 @@ static inline bool plan_has_new(const struct plan *p, int flag)
 
 /* The joined namespace of that type, or NULL. One that is our own anyway is not joined. */
 const struct ns_join *plan_join(const struct plan *p, enum oci_ns type);
+
+/* Are all devices that the container is given on other mounts than its root? */
+bool plan_has_dev_mount(const struct plan *p);
 
 /* bundle is absolute; the config is validated. */
 int plan_make(const struct oci_config *c, const char *id, const char *bundle,

@@ -124,6 +124,14 @@ bool policy_is_within(const struct policy *x, const struct policy *y, const char
 
 bool policy_gives(const struct policy *p, enum policy_list list, const char *word);
 
+/* What one row changed, in words. */
+struct policy_clamp {
+	char *row;
+	char *text;
+};
+struct policy_clamps { size_t n; size_t cap; struct policy_clamp *v; };
+void policy_clamps_add(struct policy_clamps *l, const char *row, const char *text, struct arena *a);
+
 /* Rows as data: for pages, checks and `sbxrun policy`. Levels come first, then lists. */
 struct policy_row {
 	const char *id; /* in messages, and the key in files */

@@ -18,8 +18,6 @@ int row_host_namespaces(struct tightening *t, struct error *e)
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		const struct oci_namespace *ns = row_namespace(t, kinds[i]);
 		const char *word = oci_ns_names[kinds[i]].word;
-		const char *how = arena_printf(
-			t->a, "\"host-namespaces\": {\"allow\": [\"%s\"]}", word);
 
 		if ((ns && !(ns->path && t->facts->host_ns & 1U << kinds[i])) ||
 		    policy_gives(t->p, LIST_HOST_NS, word))

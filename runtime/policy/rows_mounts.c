@@ -250,6 +250,8 @@ int row_mount_flags(struct tightening *t, struct error *e)
 			if (binds && !mount_has(m, flags[k].all))
 				mount_add(t, m, flags[k].all);
 		}
+		if (binds && mount_ends_with(m, "ro", "rw") && !mount_has(m, "rro"))
+			mount_add(t, m, "rro");
 		changed += any;
 	}
 	if (changed)

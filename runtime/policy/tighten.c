@@ -39,17 +39,21 @@ static const struct step steps[] = {
 	{LEVEL_LIMITS, row_limits, false},
 };
 
+void policy_clamps_add(struct policy_clamps *l, const char *row, const char *text, struct arena *a)
+{
+	l->v = arena_grow(a, l->v, &l->cap, l->n + 1, sizeof(*l->v));
+	l->v[l->n++] = (struct policy_clamp){arena_strdup(a, row), arena_strdup(a, text)};
+}
+
 void row_clamped(struct tightening *t, const char *fmt, ...)
 {
-	struct policy_clamps *l = t->clamps;
 	char text[1024];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	l->v = arena_grow(t->a, l->v, &l->cap, l->n + 1, sizeof(*l->v));
-	l->v[l->n++] = (struct policy_clamp){arena_strdup(t->a, t->row), arena_strdup(t->a, text)};
+	policy_clamps_add(t->clamps, t->row, text, t->a);
 }
 
 int row_refuse(const struct tightening *t, struct error *e, const char *how, const char *fmt, ...)

@@ -9,13 +9,6 @@
 #include "plan/plan.h"
 #include "policy/policy.h"
 
-/* What one row changed, in words. */
-struct policy_clamp {
-	char *row;
-	char *text;
-};
-struct policy_clamps { size_t n; size_t cap; struct policy_clamp *v; };
-
 /* *c is changed in place; strings that it had are shared, lists are new. */
 int policy_tighten(const struct policy *p, const struct host_facts *facts, struct oci_config *c,
 		   struct arena *a, struct policy_clamps *ret, struct error *e);

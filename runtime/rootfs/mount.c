@@ -6,10 +6,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/str.h"
 #include "rootfs/attach.h"
+#include "rootfs/guard.h"
 #include "rootfs/procfs.h"
 #include "sys/sys.h"
 
@@ -113,6 +115,12 @@ int mount_open_source(const struct plan *p, const struct mount_plan *m, struct e
 
 	if (fd < 0)
 		return err_sys(e, "%s.source: open %s", m->field, m->source);
+	if (!m->inside && !m->stands_in &&
+	    guard_check_source(&p->guard, p->bundle, m->field, fd,
+			       !((m->set | m->set_all) & MOUNT_ATTR_RDONLY), e) < 0) {
+		close(fd);
+		return -1;
+	}
 	return fd;
 }
 
@@ -333,6 +341,7 @@ int mount_bind_outer_sys(const struct plan *p, const struct mount_plan *m, struc
 	bind.kind = MOUNT_BIND;
 	bind.source = "/sys";
 	bind.recursive = true;
+	bind.stands_in = true;
 	bind.set_all |= MOUNT_ATTR_RDONLY;
 	source_fd = mount_open_source(p, &bind, e);
 	return source_fd < 0 ? -1 : mount_clone_bind(p, &bind, source_fd, -1, e);

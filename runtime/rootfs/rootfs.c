@@ -278,8 +278,12 @@ int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, st
 		return -1;
 	ret->dfd = fd_steal(&s->root_fd);
 	ret->mounted = mounted_begin(p, ret->dfd, s->mount_ids);
-	if (p->root_nodev && sys_set_attr(ret->dfd, true, MOUNT_ATTR_NODEV, 0, 0) < 0)
-		return err_sys(e, "root.path: mount it without devices");
+	if ((p->root_nodev || p->root_nosuid) &&
+	    sys_set_attr(ret->dfd, true,
+			 (p->root_nodev ? MOUNT_ATTR_NODEV : 0) |
+				 (p->root_nosuid ? MOUNT_ATTR_NOSUID : 0),
+			 0, 0) < 0)
+		return err_sys(e, "root.path: mount it without devices and setuid programs");
 	if (rootfs_mount_all(p, s, ret, e) < 0 ||
 	    devices_make(p, &ret->mounted, ret->nodes_fd, e) < 0)
 		return -1;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/fd.h"
+#include "rootfs/guard.h"
 #include "rootfs/mount.h"
 #include "rootfs/stage.h"
 #include "sys/sys.h"
@@ -101,7 +102,7 @@ static int source_check_root(const struct plan *p, int fd, struct error *e)
 		return err_set(e, ERR_CONFIG, "root.path: %s is not a directory", p->rootfs);
 	if (st.st_dev == host.st_dev && st.st_ino == host.st_ino)
 		return err_set(e, ERR_CONFIG, "root.path: %s is the host's own root", p->rootfs);
-	return 0;
+	return guard_check_root(&p->guard, fd, e);
 }
 
 static int source_open_root(const struct plan *p, int at_fd, struct error *e)

@@ -150,3 +150,19 @@ int identity_set_oom_score_adj(int proc_dfd, pid_t pid, int32_t value, struct er
 			       value);
 	return err_sys(e, "process.oomScoreAdj: set %d", value);
 }
+
+#ifndef PR_SET_MDWE
+#define PR_SET_MDWE 65
+#define PR_MDWE_REFUSE_EXEC_GAIN 1
+#endif
+
+int identity_deny_write_execute(struct error *e)
+{
+	if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) == 0)
+		return 0;
+	if (errno == EINVAL)
+		return err_set(e, ERR_HOST,
+			       "policy: this kernel can't deny memory that is writable and "
+			       "executable [write-execute]: Linux 6.3 is needed");
+	return err_sys(e, "prctl(PR_SET_MDWE)");
+}

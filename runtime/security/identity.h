@@ -65,3 +65,6 @@ int identity_reset_scheduler(struct error *e);
 int identity_set_scheduler(pid_t pid, const struct scheduler_plan *s, struct error *e);
 int identity_set_io_priority(const struct io_priority_plan *p, struct error *e);
 int identity_set_memory_policy(const struct memory_policy_plan *p, struct error *e);
+
+/* No memory of the process, and of what it starts, is ever both writable and executable. */
+int identity_deny_write_execute(struct error *e);

@@ -38,6 +38,12 @@ static const struct json_row rdt_group_rows[] = {
 };
 TABLE(rdt_group);
 
+static const struct json_row policy_clamp_rows[] = {
+	F(policy_clamp, "row", STR, row, REQUIRED),
+	F(policy_clamp, "text", STR, text, REQUIRED),
+};
+TABLE(policy_clamp);
+
 static const struct json_row record_rows[] = {
 	F(record, "version", U32, version, REQUIRED),
 	F(record, "id", STR, id, REQUIRED),
@@ -66,6 +72,10 @@ static const struct json_row record_rows[] = {
 	F(record, "seccompMetadata", STR, listener_metadata, OMIT),
 	O(record, "hooks", hooks, oci_hooks, OMIT),
 	F(record, "annotations", PAIRS, annotations, OMIT),
+	F(record, "policy", STR, policy, OMIT),
+	O(record, "policyText", policy_text, policy_text, OMIT),
+	F(record, "trustedHooks", STR, trusted_hooks, OMIT),
+	N(record, "clamps", LIST, clamps, policy_clamp, 1024, OMIT),
 };
 const struct json_table record_table = ROWS(record);
 

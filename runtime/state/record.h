@@ -20,6 +20,7 @@
 #include "oci/config.h"
 #include "plan/cgroup.h"
 #include "plan/rdt.h"
+#include "policy/policy.h"
 
 #define RECORD_VERSION 1
 
@@ -54,6 +55,10 @@ struct record {
 	char *listener_metadata;
 	struct oci_hooks hooks; /* those that run after create */
 	struct pairs annotations;
+	char *policy; /* its name; NULL: of a version that knew none */
+	struct policy_text policy_text; /* all of it, unless it is a preset */
+	char *trusted_hooks; /* the policy's name, if its hooks must be root's own files */
+	LIST(struct policy_clamp) clamps; /* what the policy changed */
 };
 
 extern const struct json_table record_table;

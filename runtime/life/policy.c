@@ -1,0 +1,208 @@
+#include "life/policy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "json/json.h"
+#include "sys/sys.h"
+
+#define POLICY_ANNOTATION "org.sbxrun.policy"
+
+enum { FILE_MAX = 1 << 20, OVERFLOW_ID = 65534 };
+
+/* Root's, or the caller's own; nobody else may write it. Where root has no id, the overflow id
+ * stands for it. */
+static int file_check(const char *path, int fd, struct error *e)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return err_sys(e, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, ERR_HOST, "%s: not a regular file", path);
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return err_set(e, ERR_HOST,
+			       "%s: others than its owner may write it: chmod go-w %s", path, path);
+	if (st.st_uid != 0 && st.st_uid != geteuid() &&
+	    !(st.st_uid == OVERFLOW_ID && !sys_is_machine_root()))
+		return err_set(e, ERR_HOST, "%s: it belongs to uid %u: chown root %s", path,
+			       st.st_uid, path);
+	return 0;
+}
+
+static int file_read(const char *path, int fd, struct arena *a, struct policy_file *ret,
+		     struct error *e)
+{
+	char *text;
+	size_t len;
+
+	if (file_check(path, fd, e) < 0)
+		return -1;
+	text = fd_read_all(fd, FILE_MAX, a, &len);
+	if (!text)
+		return err_sys(e, "read %s", path);
+	return policy_file_read(text, len, a, ret, e) < 0 ? err_wrap(e, "%s", path) : 0;
+}
+
+int life_read_policy_file(const char *path, struct arena *a, struct policy_file *ret,
+			  struct error *e)
+{
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd < 0)
+		return err_sys(e, "open the policy %s", path);
+	return file_read(path, fd, a, ret, e);
+}
+
+int life_read_policies(struct arena *a, struct policy_file *ret, bool *ret_found, struct error *e)
+{
+	autoclose int fd = open(POLICY_FILE, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	*ret = (struct policy_file){0};
+	*ret_found = fd >= 0;
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return 0;
+	if (fd < 0)
+		return err_sys(e, "open %s: without it nothing is run", POLICY_FILE);
+	return file_read(POLICY_FILE, fd, a, ret, e);
+}
+
+static bool file_offers(const struct policy_file *f, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < f->choices.n; i++)
+		if (str_eq(f->choices.v[i], name))
+			return true;
+	return !f->choices.n;
+}
+
+static int choose_file(const struct policy_file *admin, const char *path, struct arena *a,
+		       struct policy *ret, struct error *e)
+{
+	struct policy_file f;
+
+	if (admin->choices.n)
+		return err_set(e, ERR_USAGE,
+			       "--policy %s: " POLICY_FILE " has \"choices\", and no other file is one",
+			       path);
+	if (life_read_policy_file(path, a, &f, e) < 0)
+		return -1;
+	if (!f.fallback && f.policies.n != 1)
+		return err_set(e, ERR_CONFIG,
+			       "%s: \"default\" is missing: which of its policies is meant?", path);
+	return policy_find(&f, f.fallback ? f.fallback : f.policies.v[0].name, a, ret, e);
+}
+
+static int choose_asked(const struct policy_file *admin, const char *asked, struct arena *a,
+			struct policy *ret, struct error *e)
+{
+	if (strchr(asked, '/'))
+		return choose_file(admin, asked, a, ret, e);
+	if (!file_offers(admin, asked))
+		return err_set(e, ERR_USAGE,
+			       "policy %s: it is not among the \"choices\" of " POLICY_FILE,
+			       json_show(asked).text);
+	return policy_find(admin, asked, a, ret, e);
+}
+
+/* An annotation comes with the config, and the config is not trusted. */
+static int choose_by_annotation(const struct policy_file *admin, const struct pairs *annotations,
+				struct arena *a, struct policy *p, struct error *e)
+{
+	struct policy chosen;
+	const char *row;
+	size_t i;
+
+	for (i = 0; i < annotations->n; i++)
+		if (str_eq(annotations->v[i].key, POLICY_ANNOTATION))
+			break;
+	if (i == annotations->n)
+		return 0;
+	if (!file_offers(admin, annotations->v[i].value) ||
+	    policy_find(admin, annotations->v[i].value, a, &chosen, e) < 0)
+		return err_set(e, ERR_CONFIG, "annotations.%s: there is no policy %s to choose",
+			       POLICY_ANNOTATION, json_show(annotations->v[i].value).text);
+	if (!policy_is_within(&chosen, p, &row))
+		return err_set(e, ERR_CONFIG,
+			       "annotations.%s: policy %s is not stricter than %s in the row %s, "
+			       "and no annotation loosens anything",
+			       POLICY_ANNOTATION, chosen.name, p->name, row);
+	*p = chosen;
+	return 0;
+}
+
+int life_choose_policy(const char *asked, const struct pairs *annotations, struct arena *a,
+		       struct policy *ret, struct error *e)
+{
+	struct policy_file admin;
+	bool found;
+	int result;
+
+	if (life_read_policies(a, &admin, &found, e) < 0)
+		return -1;
+	if (asked)
+		result = choose_asked(&admin, asked, a, ret, e);
+	else
+		result = policy_find(&admin, admin.fallback ? admin.fallback : "engine", a, ret, e);
+	return result < 0 ? -1 : choose_by_annotation(&admin, annotations, a, ret, e);
+}
+
+int life_policy_of(const struct record *r, struct arena *a, struct policy *ret, struct error *e)
+{
+	struct policy_file admin;
+	struct policy own, today;
+	struct error ignored;
+	bool found;
+
+	if (!r->policy) {
+		*ret = *policy_preset_find("oci");
+		return 0;
+	}
+	if (r->policy_text.base ? policy_from_text(&r->policy_text, a, &own, e) < 0 :
+				  policy_find(NULL, r->policy, a, &own, e) < 0)
+		return err_wrap(e, "the record's policy");
+	own.name = r->policy;
+	if (life_read_policies(a, &admin, &found, e) < 0)
+		return -1;
+	if (policy_find(&admin, r->policy, a, &today, &ignored) < 0)
+		*ret = own; /* it was one of a file of its own, or is not offered any more */
+	else
+		*ret = policy_meet(&own, &today, a);
+	return 0;
+}
+
+static bool policy_is_preset(const struct policy *p)
+{
+	const struct policy *preset = policy_preset_find(p->name);
+
+	return preset && memcmp(preset->level, p->level, sizeof(p->level)) == 0 &&
+	       memcmp(preset->list, p->list, sizeof(p->list)) == 0;
+}
+
+void life_record_policy(const struct policy *p, const struct policy_clamps *clamps, struct arena *a,
+			struct record *r)
+{
+	r->policy = arena_strdup(a, p->name);
+	if (!policy_is_preset(p))
+		policy_to_text(p, a, &r->policy_text);
+	if (p->level[LEVEL_HOOKS] != AS_ASKED)
+		r->trusted_hooks = r->policy;
+	r->clamps.n = clamps->n;
+	r->clamps.v = clamps->v;
+}
+
+int life_check_options(const struct policy *p, const struct create_options *o, struct error *e)
+{
+	if (p->level[LEVEL_DESCRIPTORS] == DESCRIPTORS_NONE && (o->preserve_fds || o->listen_fds))
+		return err_set(e, ERR_USAGE,
+			       "policy %s refuses --preserve-fds and socket activation "
+			       "[descriptors]",
+			       p->name);
+	return 0;
+}

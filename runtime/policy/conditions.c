@@ -1,0 +1,87 @@
+#include "policy/conditions.h"
+
+#include "base/str.h"
+
+/*
+ * What would hand over the host. Each is looked up when a source is judged, and compared by device
+ * and inode, so that links, binds and other names of the same directory are the same to it.
+ */
+static const struct guard_path guarded_paths[] = {
+	/* What engines make for their containers. */
+	{"/var/lib/docker/containers", GUARD_ENGINES},
+	{"/var/lib/docker/volumes", GUARD_ENGINES},
+	{"/var/lib/containers/storage/overlay-containers", GUARD_ENGINES},
+	{"/var/lib/containers/storage/vfs-containers", GUARD_ENGINES},
+	{"/var/lib/containers/storage/volumes", GUARD_ENGINES},
+	{"/run/containers/storage/overlay-containers", GUARD_ENGINES},
+	{"/run/containers/storage/vfs-containers", GUARD_ENGINES},
+	{"/var/lib/containerd/io.containerd.grpc.v1.cri/sandboxes", GUARD_ENGINES},
+	{"/run/containerd/io.containerd.grpc.v1.cri/sandboxes", GUARD_ENGINES},
+	{"/var/lib/kubelet/pods", GUARD_ENGINES},
+	/* The kernel's own files, and what it starts from. */
+	{"/proc", GUARD_ANY},
+	{"/sys", GUARD_ANY},
+	{"/dev", GUARD_ANY},
+	{"/boot", GUARD_ANY},
+	/* Who may speak to an engine has the host. */
+	{"/run/docker.sock", GUARD_ANY},
+	{"/run/docker", GUARD_ANY},
+	{"/run/containerd", GUARD_ANY},
+	{"/run/podman", GUARD_ANY},
+	{"/run/crio", GUARD_ANY},
+	{"/run/systemd/private", GUARD_ANY},
+	{"/run/dbus/system_bus_socket", GUARD_ANY},
+	/* Secrets, and our own word on what is allowed. */
+	{"/etc/shadow", GUARD_ANY},
+	{"/etc/shadow-", GUARD_ANY},
+	{"/etc/gshadow", GUARD_ANY},
+	{"/etc/gshadow-", GUARD_ANY},
+	{"/etc/sudoers", GUARD_ANY},
+	{"/etc/sudoers.d", GUARD_ANY},
+	{"/etc/ssh", GUARD_ANY},
+	{"/etc/kubernetes", GUARD_ANY},
+	{"/var/lib/kubelet/pki", GUARD_ANY},
+	{"/etc/sbxrun", GUARD_ANY},
+	{"/run/sbxrun", GUARD_ANY},
+	/* What the host runs or believes. */
+	{"/etc", GUARD_WRITE},
+	{"/usr", GUARD_WRITE},
+	{"/bin", GUARD_WRITE},
+	{"/sbin", GUARD_WRITE},
+	{"/lib", GUARD_WRITE},
+	{"/lib32", GUARD_WRITE},
+	{"/lib64", GUARD_WRITE},
+	{"/libx32", GUARD_WRITE},
+	{"/run", GUARD_WRITE},
+	{"/var/lib/docker", GUARD_WRITE},
+	{"/var/lib/containerd", GUARD_WRITE},
+	{"/var/lib/containers", GUARD_WRITE},
+	{"/var/lib/kubelet", GUARD_WRITE},
+	{"/var/spool/cron", GUARD_WRITE},
+};
+
+void policy_set_conditions(const struct policy *p, const char *state_root, uint32_t uid,
+			   struct arena *a, struct plan *plan)
+{
+	const struct policy_words *allowed = &p->list[LIST_HOST_PATHS];
+	bool flags = p->level[LEVEL_MOUNT_FLAGS] != AS_ASKED;
+
+	plan->guard = (struct plan_guard){
+		.policy = p->name,
+		.sources = p->level[LEVEL_HOST_PATHS] != AS_ASKED,
+		.hooks = p->level[LEVEL_HOOKS] != AS_ASKED,
+		.paths = guarded_paths,
+		.n_paths = ARRAY_SIZE(guarded_paths),
+		.shows_sys = plan->owns_userns || plan_join(plan, OCI_NS_USER),
+		.state_root = state_root,
+		.runtime_dir = plan->by_machine_root ?
+				       NULL :
+				       arena_printf(a, "/run/user/%u/containers", uid),
+		.allowed = allowed->v,
+		.n_allowed = allowed->n,
+	};
+	plan->root_nosuid = flags;
+	/* Without a /dev of its own the image's is where devices are made. */
+	plan->root_nodev = plan->root_nodev || (flags && plan_has_dev_mount(plan));
+	plan->no_write_execute = p->level[LEVEL_WRITE_EXECUTE] == WRITE_EXECUTE_DENIED;
+}

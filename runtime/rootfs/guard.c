@@ -1,0 +1,255 @@
+/*
+ * A source is compared with paths of the plan by device and inode: it is on or below one if the way
+ * up from it, by "..", comes to that directory, and above one if the way up from there comes to the
+ * source. Names of directories play no part, but for a few that mean the same anywhere (.ssh).
+ *
+ * Caveat: a hard link elsewhere to a file in /etc is found only if the file itself is in the list.
+ */
+#include "rootfs/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+
+enum { UP_MAX = 256 }; /* directories on the way to / */
+
+struct inode {
+	dev_t dev;
+	ino_t ino;
+};
+
+/* Itself first, then the directories above it, up to the root. */
+struct way {
+	size_t n;
+	struct inode v[UP_MAX];
+};
+
+static bool inode_same(struct inode x, struct inode y)
+{
+	return x.dev == y.dev && x.ino == y.ino;
+}
+
+static bool way_has(const struct way *w, struct inode x)
+{
+	size_t i;
+
+	for (i = 0; i < w->n; i++)
+		if (inode_same(w->v[i], x))
+			return true;
+	return false;
+}
+
+/* The directory that a file is in: its name is asked for, and then checked. */
+static int guard_open_parent(int fd, const struct stat *st)
+{
+	char link[64], path[PATH_MAX], *slash;
+	autoclose int dfd = -1;
+	struct stat there;
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, sizeof(path) - 1);
+	if (len <= 0 || path[0] != '/') {
+		errno = ENOENT;
+		return -1;
+	}
+	path[len] = '\0';
+	slash = strrchr(path, '/');
+	*slash = '\0';
+	dfd = open(slash == path ? "/" : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dfd < 0 || fstatat(dfd, slash + 1, &there, AT_SYMLINK_NOFOLLOW) < 0)
+		return -1;
+	if (there.st_dev != st->st_dev || there.st_ino != st->st_ino) {
+		errno = ESTALE;
+		return -1;
+	}
+	return fd_steal(&dfd);
+}
+
+static int way_up(int fd, struct way *ret)
+{
+	autoclose int dfd = -1;
+	struct stat st;
+	int up;
+
+	ret->n = 0;
+	if (fstat(fd, &st) < 0)
+		return -1;
+	ret->v[ret->n++] = (struct inode){st.st_dev, st.st_ino};
+	dfd = S_ISDIR(st.st_mode) ? openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC) :
+				    guard_open_parent(fd, &st);
+	while (dfd >= 0 && fstat(dfd, &st) == 0) {
+		struct inode now = {st.st_dev, st.st_ino};
+
+		if (ret->n > 1 && inode_same(now, ret->v[ret->n - 1]))
+			return 0; /* the root is above itself */
+		if (ret->n == UP_MAX) {
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+		ret->v[ret->n++] = now;
+		up = openat(dfd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		fd_close(&dfd);
+		dfd = up;
+	}
+	return -1;
+}
+
+/* "/path" or "/path:rw". */
+static bool allowance_fits(const char *word, const struct way *source, bool write)
+{
+	size_t len = strlen(word);
+	bool rw = str_ends(word, ":rw");
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (str_eq(word, "*"))
+		return true;
+	if ((write && !rw) || len >= sizeof(path))
+		return false;
+	memcpy(path, word, len + 1);
+	if (rw)
+		path[len - 3] = '\0';
+	return stat(path, &st) == 0 &&
+	       way_has(source, (struct inode){st.st_dev, st.st_ino});
+}
+
+/* Is it the bundle's, or the engine's own? */
+static bool source_is_engines(const struct plan_guard *g, const char *bundle,
+			      const struct way *source)
+{
+	struct way below; /* the directory itself is another matter than what is in it */
+	struct stat st;
+	size_t i;
+
+	memcpy(below.v, source->v + 1, (source->n - 1) * sizeof(*source->v));
+	below.n = source->n - 1;
+	if (stat(bundle, &st) == 0 && way_has(&below, (struct inode){st.st_dev, st.st_ino}))
+		return true;
+	if (g->runtime_dir && stat(g->runtime_dir, &st) == 0 &&
+	    way_has(&below, (struct inode){st.st_dev, st.st_ino}))
+		return true;
+	for (i = 0; i < g->n_paths; i++)
+		if (g->paths[i].how == GUARD_ENGINES && stat(g->paths[i].path, &st) == 0 &&
+		    way_has(&below, (struct inode){st.st_dev, st.st_ino}))
+			return true;
+	return false;
+}
+
+static int guard_refuse(const struct plan_guard *g, const char *field, const char *what,
+			const char *path, bool write, struct error *e)
+{
+	return err_set(e, ERR_CONFIG,
+		       "policy %s refuses %s.source: it %s %s [host-paths]%s; to allow it, an "
+		       "administrator gives \"host-path-exceptions\": {\"allow\": [\"PATH%s\"]} to a "
+		       "policy in /etc/sbxrun/policy.json, or runs this with --policy oci",
+		       g->policy, field, what, path,
+		       write ? "; reading alone may be allowed: mount it read-only" : "",
+		       write ? ":rw" : "");
+}
+
+/* On, below or above one of the paths? */
+static int guard_compare(const struct plan_guard *g, const char *field, const char *path,
+			 const struct way *source, bool write, struct error *e)
+{
+	autoclose int fd = open(path, O_PATH | O_CLOEXEC);
+	struct way own;
+
+	if (fd < 0)
+		return 0; /* this host has none */
+	if (way_up(fd, &own) < 0)
+		return err_sys(e, "%s.source: look at %s", field, path);
+	if (way_has(source, own.v[0]))
+		return guard_refuse(g, field, "is or lies in", path, write, e);
+	if (way_has(&own, source->v[0]))
+		return guard_refuse(g, field, "holds", path, write, e);
+	return 0;
+}
+
+/* Directories that hold keys wherever they are. */
+static int guard_check_names(const struct plan_guard *g, const char *field, int fd, bool write,
+			     struct error *e)
+{
+	static const char *const names[] = {"/.ssh", "/.kube", "/.docker", "/.gnupg"};
+	char link[64], path[PATH_MAX + 2];
+	const char *at;
+	ssize_t len;
+	size_t i;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, PATH_MAX);
+	if (len <= 0)
+		return err_sys(e, "%s.source: look at it", field);
+	memcpy(path + len, "/", 2);
+	for (i = 0; write && i < ARRAY_SIZE(names); i++)
+		for (at = path; (at = strstr(at, names[i])); at++)
+			if (at[strlen(names[i])] == '/')
+				return guard_refuse(g, field, "is or lies in", names[i] + 1, write,
+						    e);
+	return 0;
+}
+
+int guard_check_source(const struct plan_guard *g, const char *bundle, const char *field, int fd,
+		       bool write, struct error *e)
+{
+	struct way source;
+	struct stat st;
+	size_t i;
+
+	if (!g->sources)
+		return 0;
+	if (fstat(fd, &st) < 0 || way_up(fd, &source) < 0)
+		return err_sys(e, "%s.source: look at it", field);
+	for (i = 0; i < g->n_allowed; i++)
+		if (allowance_fits(g->allowed[i], &source, write))
+			return 0;
+	if (S_ISSOCK(st.st_mode) || S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode))
+		return guard_refuse(g, field, "is",
+				    S_ISSOCK(st.st_mode) ? "a socket" : "a device", false, e);
+	if (source_is_engines(g, bundle, &source))
+		return 0;
+	/* Above everything, in a mount namespace or chroot whose root it is. */
+	if (source.n == 2 && inode_same(source.v[0], source.v[1]))
+		return guard_refuse(g, field, "is", "the host's /", false, e);
+	if (guard_check_names(g, field, fd, write, e) < 0 ||
+	    guard_compare(g, field, g->state_root, &source, false, e) < 0)
+		return -1;
+	for (i = 0; i < g->n_paths; i++) {
+		const struct guard_path *p = &g->paths[i];
+
+		if (p->how == GUARD_ENGINES || (p->how == GUARD_WRITE && !write) ||
+		    (g->shows_sys && !write && str_eq(p->path, "/sys")))
+			continue;
+		if (guard_compare(g, field, p->path, &source, p->how == GUARD_WRITE, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int guard_check_root(const struct plan_guard *g, int root_fd, struct error *e)
+{
+	autoclose int fd = -1;
+	struct way own;
+	struct stat st;
+
+	if (!g->sources)
+		return 0;
+	fd = open(g->state_root, O_PATH | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0 || fstat(root_fd, &st) < 0 || way_up(fd, &own) < 0)
+		return err_sys(e, "root.path: look at %s", g->state_root);
+	if (way_has(&own, (struct inode){st.st_dev, st.st_ino}))
+		return err_set(e, ERR_CONFIG,
+			       "policy %s refuses root.path: it holds the runtime's own state, %s "
+			       "[host-paths]",
+			       g->policy, g->state_root);
+	return 0;
+}
