@@ -17,6 +17,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "sys/sys.h"
 
 enum { UP_MAX = 256 }; /* directories on the way to / */
 
@@ -155,20 +156,78 @@ static int guard_refuse(const struct plan_guard *g, const char *field, const cha
 		       write ? ":rw" : "");
 }
 
-/* On, below or above one of the paths? */
-static int guard_compare(const struct plan_guard *g, const char *field, const char *path,
-			 const struct way *source, bool write, struct error *e)
+/* Does anything above a path, which has no links in it, have that inode? */
+static bool text_is_below(const char *path, struct inode x)
 {
-	autoclose int fd = open(path, O_PATH | O_CLOEXEC);
+	char above[PATH_MAX];
+	struct stat st;
+	char *slash;
+
+	snprintf(above, sizeof(above), "%s", path);
+	while ((slash = strrchr(above, '/')) && slash != above) {
+		*slash = '\0';
+		if (stat(above, &st) == 0 && inode_same((struct inode){st.st_dev, st.st_ino}, x))
+			return true;
+	}
+	return stat("/", &st) == 0 && inode_same((struct inode){st.st_dev, st.st_ino}, x);
+}
+
+/* Does the way up from a path, whatever links lead to it, come by that inode? */
+static bool path_holds(struct inode x, const char *path, bool plain)
+{
+	autoclose int fd = -1;
 	struct way own;
 
-	if (fd < 0)
+	if (plain)
+		return text_is_below(path, x);
+	fd = open(path, O_PATH | O_CLOEXEC);
+	return fd < 0 || way_up(fd, &own) < 0 || way_has(&own, x);
+}
+
+/* What a path is on this host: looked at once for all sources of a container. */
+struct seen {
+	const char *path;
+	struct inode own;
+	bool there;
+	bool plain; /* there is no link on the way */
+};
+
+static const struct seen *seen_find(const char *path)
+{
+	enum { SEEN_MAX = 64 };
+	static struct seen seen[SEEN_MAX + 1];
+	static size_t n;
+	autoclose int fd = -1;
+	struct seen *s;
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (seen[i].path == path)
+			return &seen[i];
+	s = &seen[n < SEEN_MAX ? n++ : SEEN_MAX];
+	fd = sys_openat2(AT_FDCWD, path, O_PATH | O_CLOEXEC, 0, RESOLVE_NO_SYMLINKS);
+	*s = (struct seen){.path = path, .plain = fd >= 0};
+	if (fd < 0 && errno == ELOOP)
+		fd = open(path, O_PATH | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &st) == 0) {
+		s->there = true;
+		s->own = (struct inode){st.st_dev, st.st_ino};
+	}
+	return s;
+}
+
+/* On, below or above one of the paths? Nearly all have no links, which saves many looks. */
+static int guard_compare(const struct plan_guard *g, const char *field, const char *path,
+			 const struct way *source, bool is_dir, bool write, struct error *e)
+{
+	const struct seen *s = seen_find(path);
+
+	if (!s->there)
 		return 0; /* this host has none */
-	if (way_up(fd, &own) < 0)
-		return err_sys(e, "%s.source: look at %s", field, path);
-	if (way_has(source, own.v[0]))
+	if (way_has(source, s->own))
 		return guard_refuse(g, field, "is or lies in", path, write, e);
-	if (way_has(&own, source->v[0]))
+	if (is_dir && path_holds(source->v[0], path, s->plain))
 		return guard_refuse(g, field, "holds", path, write, e);
 	return 0;
 }
@@ -201,6 +260,7 @@ int guard_check_source(const struct plan_guard *g, const char *bundle, const cha
 {
 	struct way source;
 	struct stat st;
+	bool is_dir;
 	size_t i;
 
 	if (!g->sources)
@@ -210,6 +270,7 @@ int guard_check_source(const struct plan_guard *g, const char *bundle, const cha
 	for (i = 0; i < g->n_allowed; i++)
 		if (allowance_fits(g->allowed[i], &source, write))
 			return 0;
+	is_dir = S_ISDIR(st.st_mode);
 	if (S_ISSOCK(st.st_mode) || S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode))
 		return guard_refuse(g, field, "is",
 				    S_ISSOCK(st.st_mode) ? "a socket" : "a device", false, e);
@@ -219,7 +280,7 @@ int guard_check_source(const struct plan_guard *g, const char *bundle, const cha
 	if (source.n == 2 && inode_same(source.v[0], source.v[1]))
 		return guard_refuse(g, field, "is", "the host's /", false, e);
 	if (guard_check_names(g, field, fd, write, e) < 0 ||
-	    guard_compare(g, field, g->state_root, &source, false, e) < 0)
+	    guard_compare(g, field, g->state_root, &source, is_dir, false, e) < 0)
 		return -1;
 	for (i = 0; i < g->n_paths; i++) {
 		const struct guard_path *p = &g->paths[i];
@@ -227,7 +288,8 @@ int guard_check_source(const struct plan_guard *g, const char *bundle, const cha
 		if (p->how == GUARD_ENGINES || (p->how == GUARD_WRITE && !write) ||
 		    (g->shows_sys && !write && str_eq(p->path, "/sys")))
 			continue;
-		if (guard_compare(g, field, p->path, &source, p->how == GUARD_WRITE, e) < 0)
+		if (guard_compare(g, field, p->path, &source, is_dir, p->how == GUARD_WRITE, e) <
+		    0)
 			return -1;
 	}
 	return 0;

@@ -22,18 +22,17 @@
  * kernels before 6.15 can't clone a tree that is attached nowhere. */
 struct cover {
 	int fd;
+	struct stat st;
 	bool attached;
 };
 
 /* A path may be listed twice, and several may lead to one place. */
 static bool mask_is_covered(const struct cover *c, struct in_root target, const struct stat *st)
 {
-	struct stat cover;
 	struct statvfs fs;
 
-	return fstat(c->fd, &cover) == 0 && cover.st_ino == st->st_ino &&
-	       cover.st_dev == st->st_dev && fstatvfs(target.fd, &fs) == 0 &&
-	       (fs.f_flag & ST_RDONLY);
+	return c->st.st_ino == st->st_ino && c->st.st_dev == st->st_dev &&
+	       fstatvfs(target.fd, &fs) == 0 && (fs.f_flag & ST_RDONLY);
 }
 
 static int mask_cover(bool peers, struct cover *c, struct in_root target, const struct stat *st,
@@ -53,12 +52,14 @@ static int mask_cover(bool peers, struct cover *c, struct in_root target, const 
 	return attach_tree(peers, clone_fd, target, e);
 }
 
-int mask_prepare(struct rootfs *r, struct error *e)
+int mask_prepare(const struct plan *p, struct rootfs *r, struct error *e)
 {
 	r->empty_dfd = nodes_clone(r->nodes_fd, "empty", MOUNT_ATTR_NODEV);
 	if (r->empty_dfd < 0)
 		return err_sys(e, "linux.maskedPaths: make an empty directory");
-	r->null_fd = nodes_clone(r->nodes_fd, "null", 0);
+	/* A device needs a mount with devices. */
+	r->null_fd = p->root_nosuid ? nodes_clone(r->nodes_fd, "blank", MOUNT_ATTR_NODEV) :
+				      nodes_clone(r->nodes_fd, "null", 0);
 	if (r->null_fd < 0 && errno == ENOENT)
 		return (r->null_fd = devices_clone_null(e)) < 0 ? -1 : 0;
 	return r->null_fd < 0 ? err_sys(e, "linux.maskedPaths: make a null device") : 0;
@@ -82,21 +83,21 @@ static int mask_base(const struct rootfs *r, const char **path)
 	return r->dfd;
 }
 
-static int mask_find(const struct rootfs *r, const char *path, struct in_root *ret,
-		     struct stat *ret_st, const char *field, size_t i, struct error *e)
+static int mask_find(const struct rootfs *r, const struct stat *root, const char *path,
+		     struct in_root *ret, struct stat *ret_st, const char *field, size_t i,
+		     struct error *e)
 {
 	const char *name = path;
 	int base_dfd = mask_base(r, &name);
-	struct stat root;
 
 	if (resolve_in_root(base_dfd, *name ? name : "/", ret) < 0)
 		return errno == ENOENT || errno == ENOTDIR ?
 			       0 :
 			       err_sys(e, "%s[%zu]: resolve %s", field, i, path);
-	if (fstat(ret->fd, ret_st) < 0 || fstat(r->dfd, &root) < 0)
+	if (fstat(ret->fd, ret_st) < 0)
 		return err_sys(e, "%s[%zu]: stat %s", field, i, path);
 	/* What lies on top of a root that was entered before covers nothing. */
-	if (ret_st->st_ino == root.st_ino && ret_st->st_dev == root.st_dev)
+	if (ret_st->st_ino == root->st_ino && ret_st->st_dev == root->st_dev)
 		return err_set(e, ERR_CONFIG,
 			       "%s[%zu]: \"%s\" is the root itself: use root.readonly", field, i,
 			       path);
@@ -107,12 +108,16 @@ int mask_paths(const struct rootfs *r, const struct strings *paths, struct error
 {
 	static const char field[] = "linux.maskedPaths";
 	struct cover null = {.fd = r->null_fd}, empty = {.fd = r->empty_dfd};
+	struct stat root;
 	size_t i;
 
+	if (paths->n && (fstat(r->dfd, &root) < 0 || fstat(null.fd, &null.st) < 0 ||
+			 fstat(empty.fd, &empty.st) < 0))
+		return err_sys(e, "%s: look at what covers", field);
 	for (i = 0; i < paths->n; i++) {
 		auto_in_root struct in_root target = IN_ROOT_NONE;
 		struct stat st;
-		int found = mask_find(r, paths->v[i], &target, &st, field, i, e);
+		int found = mask_find(r, &root, paths->v[i], &target, &st, field, i, e);
 
 		if (found <= 0) {
 			if (found < 0)
@@ -163,12 +168,15 @@ int mask_readonly_paths(const struct rootfs *r, const struct strings *paths, str
 {
 	static const char field[] = "linux.readonlyPaths";
 	struct closed closed = {.n = 0};
+	struct stat root;
 	size_t i;
 
+	if (paths->n && fstat(r->dfd, &root) < 0)
+		return err_sys(e, "%s: look at the root", field);
 	for (i = 0; i < paths->n; i++) {
 		auto_in_root struct in_root target = IN_ROOT_NONE;
 		struct stat st;
-		int found = mask_find(r, paths->v[i], &target, &st, field, i, e);
+		int found = mask_find(r, &root, paths->v[i], &target, &st, field, i, e);
 
 		if (found < 0)
 			return -1;

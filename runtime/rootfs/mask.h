@@ -7,7 +7,7 @@
 
 /* Takes what masks files and directories out of the container's nodes. Where no null could be made
  * (an ordinary user's container, a host that is one itself) it is the host's. */
-int mask_prepare(struct rootfs *r, struct error *e);
+int mask_prepare(const struct plan *p, struct rootfs *r, struct error *e);
 
 /* Paths below /proc and /sys are looked up on what was mounted there, not by the name of the place.
  *

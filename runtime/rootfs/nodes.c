@@ -25,6 +25,7 @@ int nodes_new(void)
 	autoclose int fd = sys_mount_new("tmpfs", "mode", "755", 0);
 
 	if (fd < 0 || mkdirat(fd, "empty", 0755) < 0 ||
+	    node_make(fd, "blank", S_IFREG | 0444, 0) < 0 ||
 	    (node_make(fd, "null", S_IFCHR | 0666, makedev(1, 3)) < 0 && errno != EPERM))
 		return -1;
 	return fd_steal(&fd);

@@ -261,7 +261,7 @@ static int rootfs_take_nodes(const struct plan *p, struct sources *s, struct roo
 		return err_sys(e, "linux.maskedPaths: make a tmpfs");
 	if (r->nodes_fd >= 0)
 		nodes_settle(r->nodes_fd, p->new_root ? s->root_at_fd : -1);
-	return p->masked_paths.n ? mask_prepare(r, e) : 0;
+	return p->masked_paths.n ? mask_prepare(p, r, e) : 0;
 }
 
 int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, struct error *e)
