@@ -57,6 +57,7 @@ LIB_ROOMS := base sys json oci worker filter plan policy ns cgroup rootfs securi
 PROGRAMS     := sbxrun
 OWN_sbxrun   := cli setup
 ROOMS_sbxrun := $(LIB_ROOMS)
+POLICY_LINKS := sbxrun-oci sbxrun-code
 
 sources = $(sort $(wildcard $(patsubst %,runtime/%/*.c,$(1))))
 objects = $(patsubst %.c,$(B)/%.o,$(call sources,$(1)))
@@ -69,7 +70,11 @@ UNIT_SHARED := $(patsubst %.c,$(B)/%.o,$(filter-out tests/unit/test_%,$(wildcard
 UNIT   := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
 MAN    := $(patsubst runtime/man/%.md,$(B)/man/%,$(wildcard runtime/man/*.md))
 
-all: $(PROGRAMS:%=$(B)/%) $(MAN) ## build the program and its manual
+all: $(PROGRAMS:%=$(B)/%) $(POLICY_LINKS:%=$(B)/%) $(MAN) ## build the program and its manual
+
+# The name that it is called by chooses a policy: for callers that pass no arguments.
+$(POLICY_LINKS:%=$(B)/%): $(B)/sbxrun
+	$(Q)ln -sf sbxrun $@
 
 $(B)/libsbxrun.a: $(LIBOBJ)
 	@echo "  AR   $@"
@@ -125,11 +130,12 @@ run: deps ## fresh machine: install what is missing, build, run a busybox contai
 
 install: all ## install program, manual and bash completion below PREFIX (and DESTDIR)
 	install -D -m 755 $(B)/sbxrun $(DESTDIR)$(BINDIR)/sbxrun
+	for link in $(POLICY_LINKS); do ln -sf sbxrun $(DESTDIR)$(BINDIR)/$$link || exit 1; done
 	for page in $(MAN); do install -D -m 644 $$page $(DESTDIR)$(MANDIR)/man8/$${page##*/}; done
 	install -D -m 644 runtime/cli/completion.bash $(DESTDIR)$(COMPDIR)/sbxrun
 
 uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(BINDIR)/sbxrun $(DESTDIR)$(COMPDIR)/sbxrun
+	rm -f $(DESTDIR)$(BINDIR)/sbxrun $(POLICY_LINKS:%=$(DESTDIR)$(BINDIR)/%) $(DESTDIR)$(COMPDIR)/sbxrun
 	for page in $(MAN); do rm -f $(DESTDIR)$(MANDIR)/man8/$${page##*/}; done
 
 deb: all ## a Debian package in build/ (needs dpkg-dev)

@@ -119,6 +119,7 @@ static int keeper_create(struct keeper *k, struct wire_request *r, struct wire_a
 		.root = r->root,
 		.id = r->id,
 		.bundle = r->bundle,
+		.policy = r->policy,
 		.no_pivot = r->no_pivot,
 		.no_new_keyring = r->no_new_keyring,
 		.no_cgroups = r->no_cgroups,

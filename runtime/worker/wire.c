@@ -43,6 +43,7 @@ static const struct json_row wire_request_rows[] = {
 	F(wire_request, "root", STR, root, OMIT),
 	F(wire_request, "id", STR, id, OMIT),
 	F(wire_request, "bundle", STR, bundle, OMIT),
+	F(wire_request, "policy", STR, policy, OMIT),
 	F(wire_request, "noPivot", BOOL, no_pivot, OMIT),
 	F(wire_request, "noNewKeyring", BOOL, no_new_keyring, OMIT),
 	F(wire_request, "noCgroups", BOOL, no_cgroups, OMIT),

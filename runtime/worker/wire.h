@@ -61,7 +61,7 @@ struct wire_request {
 	uint32_t version; /* filled in by wire_send_request() */
 	enum wire_ask ask;
 	/* create; what they mean stands in life/life.h */
-	char *root, *id, *bundle;
+	char *root, *id, *bundle, *policy;
 	bool no_pivot, no_new_keyring, no_cgroups, strict, take_listener;
 	bool survives; /* the server's end is not the container's */
 	/* kill */

@@ -223,6 +223,7 @@ static int worker_ask_create(struct worker *w, const struct worker_options *o, i
 		.root = arena_strdup(&a, o->root),
 		.id = arena_strdup(&a, o->id),
 		.bundle = arena_strdup(&a, o->bundle),
+		.policy = o->policy ? arena_strdup(&a, o->policy) : NULL,
 		.no_pivot = o->no_pivot,
 		.no_new_keyring = o->no_new_keyring,
 		.no_cgroups = o->no_cgroups,

@@ -33,6 +33,7 @@ struct worker_options {
 	const char *config_text; /* NULL: config.json of the bundle */
 	size_t config_len;
 	const int *streams; /* three descriptors for the program; NULL: /dev/null */
+	const char *policy;
 	bool no_pivot, no_new_keyring, no_cgroups, strict, take_listener; /* as in life/life.h */
 	bool survives; /* the server's end is not the container's */
 	const struct noter *noter; /* also for what is done with the container afterwards */

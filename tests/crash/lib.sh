@@ -6,7 +6,7 @@
 
 crash_here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 crash_top=$(cd "$crash_here/../.." && pwd)
-crash_runtime=${SBXRUN:-$crash_top/build/sbxrun}
+crash_runtime=${SBXRUN:-$crash_top/build/sbxrun-oci}
 crash_work=$(mktemp -d "${TMPDIR:-/tmp}/crash-test-XXXXXX")
 chmod 711 "$crash_work" # a root of a user namespace must reach its rootfs
 trap 'rm -rf "$crash_work"' EXIT

@@ -75,7 +75,7 @@ static void delete_all(const char *root, const char *id)
 /* 0, or 1 after a failure; a container that is still there is the caller's. */
 static int live(const char *root, const char *bundle, const char *id, struct arena *a)
 {
-	const struct create_options o = {.root = root, .id = id, .bundle = bundle, .console_fd = -1};
+	const struct create_options o = {.root = root, .id = id, .bundle = bundle, .policy = "oci", .console_fd = -1};
 	struct life_end end = {.status = -1};
 	struct created c;
 	struct error e = {0};

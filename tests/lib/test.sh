@@ -43,7 +43,7 @@
 # Names of tests may also be given as arguments of the test file.
 
 TESTS_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-SBXRUN=${SBXRUN:-${TESTS_DIR%/*}/build/sbxrun}
+SBXRUN=${SBXRUN:-${TESTS_DIR%/*}/build/sbxrun-oci}
 [[ $SBXRUN == */* ]] || SBXRUN=$(type -P "$SBXRUN")
 TEST_FILE=${0##*/}
 TEST_ID=${TEST_FILE%%-*}

@@ -193,7 +193,7 @@ static int act(const char *word, struct worker_options *o, struct error *e)
 
 int main(int argc, char **argv)
 {
-	struct worker_options o = {.noter = &noter};
+	struct worker_options o = {.noter = &noter, .policy = "oci"};
 	struct error e;
 	int i;
 

@@ -69,7 +69,8 @@ static struct create_options options(const int streams[3])
 
 	snprintf(state, sizeof(state), "%s/state", place);
 	snprintf(bundle, sizeof(bundle), "%s/b", place);
-	return (struct create_options){.root = state,
+	return (struct create_options){.policy = "oci",
+				       .root = state,
 				       .id = "box",
 				       .bundle = bundle,
 				       .config_text = config,
