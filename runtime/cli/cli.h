@@ -49,6 +49,7 @@ struct cli {
 	bool quiet;
 	bool json;
 	bool rootless_spec;
+	unsigned int last; /* explain */
 	/* exec */
 	char *process;
 	char *cwd;
@@ -151,6 +152,6 @@ extern const size_t cli_n_globals;
 extern const struct cli_command cli_create, cli_start, cli_run, cli_state, cli_kill, cli_delete,
 	cli_list, cli_exec, cli_spec, cli_features, cli_plan,
 	cli_pause, cli_resume, cli_ps, cli_update, cli_events, cli_worker, cli_install,
-	cli_uninstall;
+	cli_uninstall, cli_policy, cli_explain;
 
 extern const char cli_version[];

@@ -501,6 +501,8 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	patience_catch_signals();
 	if (result == 0)
 		result = create_make(m, e);
+	if (m->tightened.policy.name)
+		life_tell(o->root, o->id, &m->tightened, result < 0 ? e->text : NULL, a);
 	cgroup_holder_end(&m->init.cgroup);
 	create_close_inits(m);
 	if (result < 0) {

@@ -109,7 +109,7 @@ const char *life_state_dir(const char *root, const char *id, struct arena *a)
 }
 
 /* Facts that only some configs need, and those that only containers do. */
-static int host_look_for(const struct oci_config *c, struct arena *a, struct joins *ret_joins,
+int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret_joins,
 			 struct host_facts *f, struct error *e)
 {
 	if (c->process.apparmor_profile || c->process.selinux_label || c->linux_.mount_label)
@@ -148,7 +148,7 @@ int life_plan(const struct create_options *o, struct host_facts *facts, const st
 	      struct arena *a, struct joins *ret_joins, struct plan *ret_plan,
 	      struct tightened *ret_tightened, struct error *e)
 {
-	if (host_look_for(b->config, a, ret_joins, facts, e) < 0)
+	if (life_look_for(b->config, a, ret_joins, facts, e) < 0)
 		return -1;
 	if (host_plan(o, facts, b, a, ret_plan, ret_tightened, e) < 0 ||
 	    sources_find_inside(ret_plan, a, e) < 0 ||

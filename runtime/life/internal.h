@@ -12,6 +12,11 @@ struct tightened {
 	struct policy_clamps clamps;
 };
 
+/* One line about it for `explain --last` and the journal. failed: why it was not made, or NULL.
+ * Nothing that goes wrong here is an error. */
+void life_tell(const char *root, const char *id, const struct tightened *t, const char *failed,
+	       struct arena *a);
+
 /* Opens a container's store and reads its record. *ret_store is the caller's to close. */
 int life_load(const char *root, const char *id, enum store_lock how, struct arena *a,
 	      struct store *ret_store, struct record *ret_record, struct error *e);
@@ -58,6 +63,10 @@ const char *life_state_dir(const char *root, const char *id, struct arena *a);
 /* Opens the namespaces that a bundle joins, adds to the facts what its config asks for, and makes
  * its plan. *ret_joins is the caller's to close. */
 struct bundle;
+/* Facts that only some configs need, and namespaces that the config joins, opened. */
+int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret_joins,
+		  struct host_facts *f, struct error *e);
+
 int life_plan(const struct create_options *o, struct host_facts *facts, const struct bundle *b,
 	      struct arena *a, struct joins *ret_joins, struct plan *ret_plan,
 	      struct tightened *ret_tightened, struct error *e);

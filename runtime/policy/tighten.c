@@ -110,6 +110,21 @@ static int tighten(const struct policy *p, const struct host_facts *facts, struc
 	return 0;
 }
 
+void policy_tighten_all(const struct policy *p, const struct host_facts *facts,
+			struct oci_config *c, struct arena *a, struct policy_clamps *ret,
+			struct policy_clamps *ret_refusals)
+{
+	struct tightening t = {.p = p, .facts = facts, .c = c, .a = a, .clamps = ret};
+	struct error e;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		t.row = policy_rows[steps[i].row].id;
+		if (steps[i].work(&t, &e) < 0)
+			policy_clamps_add(ret_refusals, t.row, e.text, a);
+	}
+}
+
 int policy_tighten(const struct policy *p, const struct host_facts *facts, struct oci_config *c,
 		   struct arena *a, struct policy_clamps *ret, struct error *e)
 {

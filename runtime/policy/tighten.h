@@ -13,6 +13,11 @@
 int policy_tighten(const struct policy *p, const struct host_facts *facts, struct oci_config *c,
 		   struct arena *a, struct policy_clamps *ret, struct error *e);
 
+/* The same for who wants to know everything: what is refused is listed, and the rows go on. */
+void policy_tighten_all(const struct policy *p, const struct host_facts *facts,
+			struct oci_config *c, struct arena *a, struct policy_clamps *ret,
+			struct policy_clamps *ret_refusals);
+
 /* The rows that concern a further process: *c is the container's config with that process. */
 int policy_tighten_exec(const struct policy *p, const struct host_facts *facts,
 			struct oci_config *c, struct arena *a, struct policy_clamps *ret,

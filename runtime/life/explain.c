@@ -1,0 +1,184 @@
+#include "life/explain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "filter/seccomp_eval.h"
+#include "filter/syscalls.h"
+#include "life/bundle.h"
+#include "life/internal.h"
+#include "life/policy.h"
+#include "oci/names.h"
+#include "policy/conditions.h"
+#include "policy/tighten.h"
+#include "sys/sys.h"
+
+static void surface_calls(const struct plan *p, struct surface *s)
+{
+	const struct syscall_arch *arch = syscall_arch_native();
+	const struct seccomp_program *f = &p->filter;
+	struct seccomp_data foreign = {.arch = arch->token == AUDIT_ARCH_X86_64 ?
+						       AUDIT_ARCH_I386 :
+						       AUDIT_ARCH_ARM,
+				       .nr = 20};
+	size_t i;
+	int nr;
+
+	s->filter = f->filter != NULL;
+	for (i = 0; i < syscall_row_count; i++) {
+		nr = syscall_number(&syscall_rows[i], arch);
+		if (nr < 0)
+			continue;
+		if (!f->filter || bpf_allows_always(f->filter, f->len, nr))
+			s->calls++;
+		else if (!bpf_forbids_always(f->filter, f->len, nr))
+			s->calls_some++;
+	}
+	s->calls += s->calls_some;
+	s->other_abis = !f->filter ||
+			bpf_eval(f->filter, f->len, &foreign).action == SECCOMP_RET_ALLOW;
+}
+
+static void strings_add(struct strings *l, const char *word, size_t *cap, struct arena *a)
+{
+	l->v = arena_grow(a, l->v, cap, l->n + 2, sizeof(*l->v));
+	l->v[l->n++] = arena_strdup(a, word);
+	l->v[l->n] = NULL;
+}
+
+static void surface_mounts(const struct plan *p, struct arena *a, struct surface *s)
+{
+	size_t cap = 0, i;
+
+	s->mounts = p->n_mounts + 1;
+	s->without_nosuid = !p->root_nosuid;
+	s->without_nodev = !p->root_nodev;
+	if (!p->root_readonly)
+		strings_add(&s->writable, "/", &cap, a);
+	for (i = 0; i < p->n_mounts; i++) {
+		const struct mount_plan *m = &p->mounts[i];
+		uint64_t set = m->set | m->set_all;
+
+		s->without_nosuid += !(set & MOUNT_ATTR_NOSUID);
+		s->without_nodev += !(set & MOUNT_ATTR_NODEV);
+		if (!(set & MOUNT_ATTR_RDONLY))
+			strings_add(&s->writable, m->destination, &cap, a);
+	}
+}
+
+static void surface_namespaces(const struct plan *p, struct arena *a, struct surface *s)
+{
+	size_t own = 0, host = 0, joined = 0;
+	enum oci_ns i;
+
+	for (i = 0; i < OCI_NS_COUNT; i++) {
+		const struct oci_ns_name *n = &oci_ns_names[i];
+
+		if (plan_has_new(p, n->flag))
+			strings_add(&s->own_ns, n->word, &own, a);
+		else if (plan_join(p, i))
+			strings_add(&s->joined_ns, n->word, &joined, a);
+		else
+			strings_add(&s->host_ns, n->word, &host, a);
+	}
+	s->user_ns = p->owns_userns || plan_join(p, OCI_NS_USER);
+}
+
+static void surface_of(const struct plan *p, struct arena *a, struct surface *ret)
+{
+	*ret = (struct surface){
+		.caps = p->caps.bounding | p->caps.permitted,
+		.no_new_privs = p->program.no_new_privs,
+		.devices = p->n_devices,
+		.covered = p->masked_paths.n,
+		.read_only = p->readonly_paths.n,
+	};
+	surface_calls(p, ret);
+	surface_mounts(p, a, ret);
+	surface_namespaces(p, a, ret);
+}
+
+/* One of the two plans; the config is read anew, since a policy changes it. */
+static int explain_plan(const struct create_options *o, const struct policy *policy,
+			struct arena *a, struct explanation *x, struct surface *ret,
+			struct error *e)
+{
+	struct plan *p = arena_new(a, struct plan);
+	struct host_facts facts;
+	struct bundle bundle;
+	struct joins joins;
+	int result;
+
+	if (life_probe_for(o, a, &facts, e) < 0 || bundle_load(o, a, &bundle, e) < 0 ||
+	    life_look_for(bundle.config, a, &joins, &facts, e) < 0)
+		return -1;
+	if (policy)
+		policy_tighten_all(policy, &facts, bundle.config, a, &x->clamps, &x->refusals);
+	result = plan_make(bundle.config, o->id, bundle.dir, &facts, a, p, e);
+	joins_close(&joins);
+	if (result < 0)
+		return -1;
+	if (policy) {
+		policy_set_conditions(policy, "/", facts.uid, a, p);
+		x->notes = p->warnings;
+	}
+	surface_of(p, a, ret);
+	return 0;
+}
+
+static int explain_with(const struct create_options *o, const struct policy *policy,
+			struct arena *a, struct explanation *ret, struct error *e)
+{
+	*ret = (struct explanation){.policy = *policy};
+	if (explain_plan(o, policy, a, ret, &ret->here, e) < 0 ||
+	    explain_plan(o, NULL, a, ret, &ret->as_asked, e) < 0)
+		return -1;
+	ret->planned = true;
+	return 0;
+}
+
+int life_explain(const struct create_options *o, struct arena *a, struct explanation *ret,
+		 struct error *e)
+{
+	struct policy policy;
+	struct bundle bundle;
+
+	if (bundle_load(o, a, &bundle, e) < 0 ||
+	    life_choose_policy(o->policy, &bundle.config->annotations, a, &policy, e) < 0)
+		return -1;
+	return explain_with(o, &policy, a, ret, e);
+}
+
+int life_explain_container(const char *root, const char *id, struct arena *a,
+			   struct explanation *ret, struct error *e)
+{
+	struct create_options o = {.root = root, .id = id, .console_fd = -1};
+	auto_store struct store s = STORE_NONE;
+	autoclose int fd = -1;
+	struct policy policy;
+	struct record r;
+
+	if (life_load(root, id, STORE_LOOK, a, &s, &r, e) < 0 ||
+	    life_policy_of(&r, a, &policy, e) < 0)
+		return -1;
+	fd = openat(s.dfd, "config.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	o.config_text = fd < 0 ? NULL : fd_read_all(fd, JSON_BYTES_MAX, a, &o.config_len);
+	if (!o.config_text)
+		return err_sys(e, "read the config of container \"%s\"", id);
+	/* The bundle may be gone; its name is all that is needed. */
+	o.bundle = access(r.bundle, F_OK) == 0 ? r.bundle : "/";
+	o.no_cgroups = !r.cgroups.n;
+	if (explain_with(&o, &policy, a, ret, e) < 0)
+		return -1;
+	ret->id = r.id;
+	ret->clamps = (struct policy_clamps){.n = r.clamps.n, .v = r.clamps.v};
+	return 0;
+}

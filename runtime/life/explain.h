@@ -1,0 +1,46 @@
+/*
+ * What a container is held to, in facts: the policy, what it changed or refused, what this host
+ * can't give, and what the program reaches of the kernel and the host, beside what it would reach
+ * with the config as written, which is what other runtimes carry out.
+ */
+#pragma once
+
+#include "life/life.h"
+#include "policy/policy.h"
+
+/* What can be reached. */
+struct surface {
+	unsigned int calls, calls_some; /* system calls: at all; only with some arguments */
+	bool filter;
+	bool other_abis; /* calls of other architectures */
+	uint64_t caps;
+	bool no_new_privs;
+	struct strings writable; /* mounts */
+	struct strings own_ns, host_ns, joined_ns;
+	size_t mounts, without_nosuid, without_nodev;
+	size_t devices, covered, read_only;
+	bool user_ns;
+};
+
+struct explanation {
+	const char *id; /* NULL: a bundle */
+	struct policy policy;
+	struct policy_clamps clamps;
+	struct policy_clamps refusals;
+	struct notes notes;	/* what this host can't give */
+	bool planned;		/* surfaces are there: the config is one that can be carried out */
+	struct surface here, as_asked;
+};
+
+/* A bundle, or a config in memory. */
+int life_explain(const struct create_options *o, struct arena *a, struct explanation *ret,
+		 struct error *e);
+
+/* A container that is there. */
+int life_explain_container(const char *root, const char *id, struct arena *a,
+			   struct explanation *ret, struct error *e);
+
+/* The last `most` containers that a policy changed or refused, newest first: one JSON object each,
+ * as text. */
+int life_explain_last(const char *root, size_t most, struct arena *a, struct strings *ret,
+		      struct error *e);

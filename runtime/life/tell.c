@@ -1,0 +1,183 @@
+/*
+ * What is left of a container that is gone: one line about what its policy changed, in a list below
+ * the root of the state, and in the journal. Engines with --rm leave nothing else to ask.
+ *
+ * Caveat: it is a convenience. A line that can't be written is no failure of the container.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "life/explain.h"
+#include "life/internal.h"
+#include "state/record.h"
+
+/* No id of a container has a colon. */
+#define LIST_NAME "explain:last"
+
+enum { KEPT = 100, LINE_MAX_BYTES = 16 << 10, LIST_MAX = 1 << 20, TRIES = 50 };
+
+static void tell_write(const char *id, const struct policy *p, const struct policy_clamps *clamps,
+		       const char *refused, struct arena *a, struct buf *b)
+{
+	size_t i;
+
+	buf_printf(b, "{\"time\":\"%s\",\"id\":", record_now(a));
+	json_write_string(b, id);
+	buf_str(b, ",\"policy\":");
+	json_write_string(b, p->name);
+	if (refused) {
+		buf_str(b, ",\"refused\":");
+		json_write_string(b, refused);
+	}
+	buf_str(b, ",\"clamps\":[");
+	for (i = 0; i < clamps->n; i++) {
+		buf_str(b, i ? ",{\"row\":" : "{\"row\":");
+		json_write_string(b, clamps->v[i].row);
+		buf_str(b, ",\"text\":");
+		json_write_string(b, clamps->v[i].text);
+		buf_char(b, '}');
+	}
+	buf_str(b, "]}\n");
+}
+
+/* Where the last KEPT lines of the text begin. */
+static size_t last_lines(const char *text, size_t len, size_t keep)
+{
+	size_t at = len;
+
+	while (at > 0) {
+		if (text[at - 1] == '\n' && at != len && keep-- == 1)
+			return at;
+		at--;
+	}
+	return 0;
+}
+
+/* Twice as many as are kept have gathered: the older half goes. */
+static void list_shorten(int fd, struct arena *a)
+{
+	size_t len, at, lines = 0, i;
+	char *text;
+
+	if (lseek(fd, 0, SEEK_SET) < 0 || !(text = fd_read_all(fd, LIST_MAX, a, &len)))
+		return;
+	for (i = 0; i < len; i++)
+		lines += text[i] == '\n';
+	if (lines < (size_t)2 * KEPT)
+		return;
+	at = last_lines(text, len, KEPT);
+	/* A crash in between loses lines, and nothing else. */
+	if (ftruncate(fd, 0) == 0)
+		(void)!write(fd, text + at, len - at);
+}
+
+static void list_add(const char *root, const char *line, size_t len, struct arena *a)
+{
+	autoclose int fd = open(path_join(a, root, LIST_NAME),
+				O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct stat st;
+	int tries;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	for (tries = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; tries++) {
+		if (errno != EWOULDBLOCK || tries == TRIES)
+			return;
+		usleep(1000);
+	}
+	if (st.st_size > (off_t)LIST_MAX / 2) /* lines of a kind that nobody expects */
+		(void)!ftruncate(fd, 0);
+	else if (st.st_size > (off_t)KEPT * 512)
+		list_shorten(fd, a);
+	(void)!write(fd, line, len);
+}
+
+/* The journal's own protocol, or else the older one. */
+static void journal_add(const char *id, const struct policy *p, const struct policy_clamps *clamps,
+			const char *refused)
+{
+	static const char *const places[] = {"/run/systemd/journal/socket", "/dev/log"};
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	char text[1024], message[512];
+	autoclose int fd = -1;
+	size_t i;
+	int len;
+
+	for (i = 0; i < ARRAY_SIZE(places); i++)
+		if (access(places[i], W_OK) == 0)
+			break;
+	if (i == ARRAY_SIZE(places))
+		return;
+	if (refused)
+		snprintf(message, sizeof(message), "container %s: %.400s", id, refused);
+	else
+		snprintf(message, sizeof(message),
+			 "container %s: policy %s changed %zu things (sbxrun explain --last 1)", id,
+			 p->name, clamps->n);
+	for (len = 0; message[len]; len++)
+		if ((unsigned char)message[len] < ' ')
+			message[len] = '?';
+	len = i == 0 ? snprintf(text, sizeof(text),
+				"PRIORITY=6\nSYSLOG_IDENTIFIER=sbxrun\nSBXRUN_CONTAINER=%s\n"
+				"SBXRUN_POLICY=%s\nMESSAGE=%s\n",
+				id, p->name, message) :
+		       snprintf(text, sizeof(text), "<14>sbxrun: %s", message);
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s", places[i]);
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd >= 0 && len > 0 && (size_t)len < sizeof(text))
+		sendto(fd, text, (size_t)len, MSG_NOSIGNAL, (struct sockaddr *)&to, sizeof(to));
+}
+
+/* Other failures are no matter of the policy. */
+static bool tell_is_refusal(const struct tightened *t, const char *failed, struct arena *a)
+{
+	return failed && strstr(failed, arena_printf(a, "policy %s refuses ", t->policy.name));
+}
+
+void life_tell(const char *root, const char *id, const struct tightened *t, const char *failed,
+	       struct arena *a)
+{
+	const char *refused = tell_is_refusal(t, failed, a) ? failed : NULL;
+	struct buf line;
+
+	if ((failed && !refused) || (!t->clamps.n && !refused))
+		return;
+	line = buf_new(a, LINE_MAX_BYTES);
+	tell_write(id, &t->policy, &t->clamps, refused, a, &line);
+	if (!line.overflow)
+		list_add(root, line.data, line.len, a);
+	journal_add(id, &t->policy, &t->clamps, refused);
+}
+
+int life_explain_last(const char *root, size_t most, struct arena *a, struct strings *ret,
+		      struct error *e)
+{
+	autoclose int fd = open(path_join(a, root, LIST_NAME), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	char *text, *newline;
+	size_t len, at;
+
+	*ret = (struct strings){.v = arena_array(a, most + 1, char *)};
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0 || !(text = fd_read_all(fd, LIST_MAX, a, &len)))
+		return err_sys(e, "read %s/" LIST_NAME, root);
+	while (ret->n < most && len > 0 && text[len - 1] == '\n') {
+		at = last_lines(text, len, 1);
+		newline = text + len - 1;
+		*newline = '\0';
+		ret->v[ret->n++] = text + at;
+		len = at;
+	}
+	return 0;
+}
