@@ -74,7 +74,7 @@ all: $(PROGRAMS:%=$(B)/%) $(POLICY_LINKS:%=$(B)/%) $(MAN) ## build the program a
 
 # The name that it is called by chooses a policy: for callers that pass no arguments.
 $(POLICY_LINKS:%=$(B)/%): $(B)/sbxrun
-	$(Q)ln -sf sbxrun $@
+	$(Q)ln -f $< $@
 
 $(B)/libsbxrun.a: $(LIBOBJ)
 	@echo "  AR   $@"

@@ -131,6 +131,7 @@ static bool field_empty(const struct json_row *r, const void *f)
 		return !*(const bool *)f;
 	case JSON_I32:
 	case JSON_U32:
+	case JSON_ENUM:
 		return *(const uint32_t *)f == 0;
 	case JSON_I64:
 	case JSON_U64:
