@@ -130,6 +130,7 @@ struct rule {
 	const struct oci_seccomp_arg *args;
 	size_t arg_count;
 	bool apart; /* one alternative per condition */
+	bool firm;  /* not left out for doing as the default does */
 };
 
 static int rule_check_args(size_t i, const struct oci_seccomp_rule *r, bool *ret_apart,
@@ -181,7 +182,7 @@ static int table_add(struct build *b, struct seccomp_table *t, const struct sysc
 
 	if ((uint32_t)nr > t->last)
 		t->last = (uint32_t)nr;
-	if (r->action == b->default_action && !n)
+	if (r->action == b->default_action && !n && !r->firm)
 		return 0;
 	if (t->n >= ENTRIES_MAX)
 		return err_set(e, ERR_CONFIG, "linux.seccomp.syscalls[%zu]: too many rules",
@@ -286,7 +287,8 @@ static int rule_add_name(struct build *b, const struct rule *r, const char *name
 static int build_add_rule(struct build *b, size_t i, struct error *e)
 {
 	const struct oci_seccomp_rule *r = &b->c->syscalls.v[i];
-	struct rule ready = {.index = i, .args = r->args.v, .arg_count = r->args.n};
+	struct rule ready = {
+		.index = i, .args = r->args.v, .arg_count = r->args.n, .firm = r->firm};
 	char field[64];
 	size_t k;
 

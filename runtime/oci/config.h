@@ -237,6 +237,7 @@ struct oci_seccomp_rule {
 	struct opt_u32 errno_ret;
 	LIST(struct oci_seccomp_arg) args;
 	bool joint; /* a policy's own: conditions on one argument must all hold, too */
+	bool firm;  /* the same: it holds though it does as the default does */
 };
 
 struct oci_seccomp {

@@ -323,12 +323,12 @@ static void add_closing(struct rewriting *w, enum ceiling_verdict which, struct 
 static void rewrite_default(struct rewriting *w)
 {
 	struct oci_seccomp *c = w->c;
-	struct oci_seccomp_rule all = {.action = c->set ? c->default_action : OCI_ACT_ALLOW,
-				       .names = all_names(w)};
+	struct oci_seccomp_rule all = {.action = c->set ? c->default_action : OCI_ACT_ALLOW};
 	size_t taken = w->n_taken;
 
 	if (c->set && !action_opens(c->default_action))
 		return;
+	all.names = all_names(w);
 	rewrite_opening(w, &all);
 	w->n_taken = taken;
 	row_clamped(w->t, c->set ? "linux.seccomp allows by default: only the list \"%s\" is open" :
@@ -337,6 +337,37 @@ static void rewrite_default(struct rewriting *w)
 	c->default_action = OCI_ACT_ERRNO;
 	c->default_errno_ret = (struct opt_u32){.set = true, .v = EPERM};
 	c->set = true;
+}
+
+/* A rule that closes calls stays, and says something even where the new default is its own. */
+static void keep_closing(struct rewriting *w, struct oci_seccomp_rule rule)
+{
+	rule.firm = true;
+	add_rule(w, rule);
+}
+
+/* The newest call of this machine. */
+static const char *newest_call(void)
+{
+	const struct syscall_arch *arch = syscall_arch_native();
+	size_t best = 0, i;
+
+	for (i = 1; i < syscall_row_count; i++)
+		if (syscall_number(&syscall_rows[i], arch) >
+		    syscall_number(&syscall_rows[best], arch))
+			best = i;
+	return syscall_rows[best].name;
+}
+
+/* Numbers above all that a profile names fail with ENOSYS (filter/seccomp.h). Names that come or go
+ * must not move that border to where the profile kills. */
+static void keep_border(struct rewriting *w)
+{
+	const struct oci_seccomp *c = w->c;
+
+	if (c->set && c->default_action != OCI_ACT_ERRNO)
+		add_rule(w, (struct oci_seccomp_rule){.names = one_name(w->t->a, newest_call()),
+						      .action = c->default_action});
 }
 
 static void row_foreign_abi(struct tightening *t)
@@ -364,15 +395,18 @@ int row_seccomp(struct tightening *t, struct error *e)
 	size_t i;
 
 	(void)e;
-	if (row_level(t, LEVEL_SECCOMP) == AS_ASKED)
+	/* A profile that opens nothing is as strict as can be. */
+	if (row_level(t, LEVEL_SECCOMP) == AS_ASKED ||
+	    (c->set && !c->syscalls.n && !action_opens(c->default_action)))
 		return 0;
 	w.taken = buf_new(t->a, TAKEN_TEXT);
 	for (i = 0; c->set && i < c->syscalls.n; i++)
 		if (action_opens(c->syscalls.v[i].action))
 			rewrite_opening(&w, &c->syscalls.v[i]);
 		else
-			add_rule(&w, c->syscalls.v[i]);
+			keep_closing(&w, c->syscalls.v[i]);
 	rewrite_default(&w);
+	keep_border(&w);
 	if (c->default_action == OCI_ACT_ERRNO)
 		add_closing(&w, CALL_nosys, nosys);
 	add_closing(&w, CALL_kill, kill);

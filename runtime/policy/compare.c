@@ -64,7 +64,7 @@ static struct policy_words list_change(const struct policy_words *base,
 		if (!strings_have(&c->deny, base->v[i]))
 			v[n++] = base->v[i];
 	for (i = 0; i < c->allow.n; i++)
-		if (!strings_have(&c->deny, c->allow.v[i]))
+		if (str_eq(c->allow.v[i], POLICY_ALL) || !strings_have(&c->deny, c->allow.v[i]))
 			v[n++] = c->allow.v[i];
 	return (struct policy_words){n, v};
 }

@@ -46,15 +46,15 @@ while [ ! -e /a/go ]; do sleep 0.05; done
 sleep 100'
 
 _use_a_copy() {
-	cp "$SBXRUN" runtime
-	chmod 755 runtime
-	SBXRUN=$T/runtime
-	BEFORE=$(md5sum <runtime; stat -c %a runtime)
+	cp "$SBXRUN" sbxrun-oci
+	chmod 755 sbxrun-oci
+	SBXRUN=$T/sbxrun-oci
+	BEFORE=$(md5sum <sbxrun-oci; stat -c %a sbxrun-oci)
 }
 
 # [WHEN]
 _unchanged() {
-	[ "$(md5sum <runtime; stat -c %a runtime)" = "$BEFORE" ] || escaped "the runtime's file was changed${1:+ $1}"
+	[ "$(md5sum <sbxrun-oci; stat -c %a sbxrun-oci)" = "$BEFORE" ] || escaped "the runtime's file was changed${1:+ $1}"
 }
 
 the_binary_of_a_joining_container_can_not_be_written() {

@@ -189,7 +189,7 @@ _prepare() {
 	sbxrun-install | sbxrun-uninstall)
 		bundle
 		mkdir -p "$B"/tree/{etc/docker,usr/local/bin}
-		cp "$SBXRUN" "$B/tree/usr/local/bin/"
+		cp "$SBXRUN" "$B/tree/usr/local/bin/sbxrun"
 		;;
 	sbxrun | sbxrun-create | sbxrun-start | sbxrun-spec | sbxrun-plan | sbxrun-features) bundle 'args(["/bin/sleep", "1000"])' ;;
 	*)

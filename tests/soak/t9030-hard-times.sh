@@ -88,8 +88,8 @@ containers_outlive_an_upgrade() {
 	local old=$SBXRUN
 	needs make
 	[ -d "${old%/*}/runtime" ] || skip 'needs the objects of the build'
-	cp "$old" "$T/sbxrun"
-	SBXRUN=$T/sbxrun
+	cp "$old" "$T/sbxrun-oci"
+	SBXRUN=$T/sbxrun-oci
 	bundle 'sh("while :; do sleep 1; done")'
 	sbx run -d -b "$B" "$ID"
 	bundle 'sh("while :; do sleep 1; done")'
@@ -101,7 +101,7 @@ containers_outlive_an_upgrade() {
 	cp -a "${old%/*}" "$T/build"
 	rm "$T/build/sbxrun" "$T/build/runtime/cli/version.o"
 	make -s -C "${TESTS_DIR%/*}" B="$T/build" VERSION=99.9 "$T/build/sbxrun"
-	mv "$T/build/sbxrun" "$T/sbxrun"
+	mv "$T/build/sbxrun" "$T/sbxrun-oci"
 	like "$(sbx --version)" '99\.9'
 	# The one in the foreground, whose runtime still is the old program.
 	sbx exec "$ID" /bin/true
