@@ -4,6 +4,9 @@
  *
  * Arguments are all -1, which is no descriptor, no pointer, no process and no known flag, unless a
  * row below says what else makes the call harmless, or gets it past a look at its arguments.
+ *
+ * uprobe and uretprobe are always reached: the kernel puts them in the place of instructions that
+ * are traced, and shows them to no filter (Linux 6.14).
  */
 #define _GNU_SOURCE
 #include "probe.h"
@@ -181,18 +184,8 @@ static long (*manner_of(const char *name))(const void *arg)
 	return call_plainly;
 }
 
-enum verdict { REACHED, SAYS_EPERM, SAYS_ENOSYS, KILLED, EXEMPT, VERDICTS };
-static const char *const verdict_words[VERDICTS] = {"reached", "EPERM", "ENOSYS", "killed",
-						    "exempt"};
-
-/*
- * What the kernel puts in the place of an instruction that is traced: it shows these calls to no
- * filter (Linux 6.14), and nobody can take them away.
- */
-static bool is_exempt(const char *name)
-{
-	return strcmp(name, "uprobe") == 0 || strcmp(name, "uretprobe") == 0;
-}
+enum verdict { REACHED, SAYS_EPERM, SAYS_ENOSYS, KILLED, VERDICTS };
+static const char *const verdict_words[VERDICTS] = {"reached", "EPERM", "ENOSYS", "killed"};
 
 static enum verdict judge(const struct outcome *o)
 {
@@ -209,7 +202,7 @@ static enum verdict try_call(const char *name, long nr)
 {
 	const struct call c = {.name = name, .nr = nr, .args = args_of(name)};
 	struct outcome o = attempt(manner_of(name), &c, LIMIT);
-	enum verdict v = is_exempt(name) ? EXEMPT : judge(&o);
+	enum verdict v = judge(&o);
 
 	if (list_names)
 		printf("call %s %s %s\n", name, verdict_words[v], outcome_word(&o));
