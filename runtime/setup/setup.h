@@ -21,6 +21,8 @@ struct setup_options {
 	bool remove;	     /* uninstall */
 	bool force;
 	bool dry_run;
+	bool only_looks; /* with dry_run: no engine, and no program that could be registered, are
+			    no errors; the latter is one of each engine that is there */
 	char *const *names; /* of engines; none: those that are there, to remove from: all */
 	size_t n;
 };
