@@ -24,24 +24,36 @@ static int explain_no_root(struct look *l)
 	return look_missing(l, "there is no place for it: XDG_RUNTIME_DIR is not set");
 }
 
-/* Whether its first create could make it: the nearest directory that is there takes files. */
+/* A file without a name tells, and nobody sees it; where there are none, what the mode says has to
+ * do. -1 with errno. */
+static int take_file(int dfd)
+{
+	autoclose int fd = openat(dfd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
+		return faccessat(dfd, ".", W_OK | X_OK, AT_EACCESS);
+	return fd < 0 || write(fd, "", 1) < 0 ? -1 : 0;
+}
+
+/* Whether the first create could make it: the nearest directory that is there takes files. */
 static int look_at_parent(struct look *l, const char *root)
 {
 	char *dir = path_join(l->arena, ".", root), *slash;
+	autoclose int dfd = -1;
 
 	while (access(dir, F_OK) < 0 && (slash = strrchr(dir, '/')))
 		*(slash == dir ? slash + 1 : slash) = '\0';
-	if (faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) == 0)
+	dfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dfd >= 0 && take_file(dfd) == 0)
 		return look_fine(l, "%s can be made", root);
 	look_remedy(l, "sbxrun --root $(mktemp -d) doctor");
 	return look_missing(l, "%s can't be made: %s: %s", root, dir, err_text(errno));
 }
 
-/* A file without a name tells whether it takes files, and nobody sees it. */
 static int look_state(struct look *l)
 {
 	const char *root = l->options->root;
-	autoclose int dfd = -1, fd = -1;
+	autoclose int dfd = -1;
 	struct error e;
 
 	if (!root)
@@ -51,10 +63,7 @@ static int look_state(struct look *l)
 		return look_at_parent(l, root);
 	if (dfd < 0)
 		return look_missing(l, "%s", e.text);
-	fd = openat(dfd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd < 0 && errno != EOPNOTSUPP)
-		return look_missing(l, "%s takes no files: %s", root, err_text(errno));
-	if (fd >= 0 && write(fd, "", 1) < 0)
+	if (take_file(dfd) < 0)
 		return look_missing(l, "%s takes no files: %s", root, err_text(errno));
 	return look_fine(l, "%s", root);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -93,10 +94,33 @@ bool look_remedy_container(struct look *l, const char *docker, const char *podma
 
 /* ---- facts ---- */
 
+/* Images of virtual machines are made from those of containers, marks and all. A container has at
+ * least one of these namespaces of its own. */
+static bool has_own_namespaces(void)
+{
+	static const struct {
+		const char *path;
+		unsigned int first; /* the kernel's number for the one that it boots with */
+	} machine[] = {
+		{"/proc/self/ns/pid", 0xEFFFFFFC},
+		{"/proc/self/ns/uts", 0xEFFFFFFE},
+		{"/proc/self/ns/ipc", 0xEFFFFFFF},
+	};
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(machine); i++)
+		if (stat(machine[i].path, &st) == 0 && st.st_ino != machine[i].first)
+			return true;
+	return false;
+}
+
 const char *look_container(struct look *l)
 {
 	const char *word = getenv("container");
 
+	if (!has_own_namespaces())
+		return NULL;
 	if (getenv("KUBERNETES_SERVICE_HOST"))
 		return "kubernetes";
 	if (access("/.dockerenv", F_OK) == 0)

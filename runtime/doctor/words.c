@@ -21,7 +21,7 @@ static bool subid_read(char *line, struct subid *ret)
 {
 	char *owner = strsep(&line, ":"), *first = strsep(&line, ":"), *count = line;
 
-	if (!first || !count || !*owner)
+	if (!first || !count || !*owner || *owner == '#')
 		return false;
 	ret->owner = owner;
 	return str_to_u64(first, UINT32_MAX, &ret->first) &&
