@@ -138,16 +138,6 @@ static int look_registered(struct look *l, const struct engine *engine,
 	return look_fine(l, "sbxrun is registered; to be tried by --try, or: %s", r->try_it);
 }
 
-static const struct setup_report *find_report(const struct setup_result *r, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < r->n; i++)
-		if (str_eq(r->v[i].engine, name))
-			return &r->v[i];
-	return NULL;
-}
-
 /* The title has it already. */
 static const char *without_name(const char *text, const char *name)
 {
@@ -159,16 +149,18 @@ static const char *without_name(const char *text, const char *name)
 static int look_engine(struct look *l)
 {
 	const struct engine *engine = l->check->what;
-	const struct setup_options o = {.dry_run = true, .only_looks = true};
+	char *name = arena_strdup(l->arena, engine->name);
+	const struct setup_options o = {
+		.dry_run = true, .only_looks = true, .names = &name, .n = 1};
 	const struct setup_report *r;
 	struct setup_result result;
 	struct error e;
 
 	if (setup_run(&o, l->arena, &result, &e) < 0)
 		return look_less(l, "whether sbxrun is registered can't be told: %s", e.text);
-	r = find_report(&result, engine->name);
-	if (!r || r->outcome == SETUP_ABSENT)
-		return look_fine(l, "%s", r && r->said.n ? r->said.v[0] : "not found");
+	r = &result.v[0];
+	if (r->outcome == SETUP_ABSENT)
+		return look_fine(l, "%s", r->said.v[0]);
 	if (r->outcome == SETUP_FAILED)
 		return look_less(l, "is here; %s", without_name(r->error.text, engine->name));
 	if (r->outcome == SETUP_NOTHING)

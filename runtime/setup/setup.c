@@ -246,7 +246,7 @@ static void engine_run(struct setup_work *w, const struct setup_engine *engine)
 {
 	const struct setup_options *o = w->options;
 
-	w->named = engine_is_named(o, engine->name);
+	w->named = engine_is_named(o, engine->name) && !o->only_looks;
 	*w->report = (struct setup_report){.engine = engine->name};
 	if (!w->named && w->config_home && !engine->for_users) {
 		w->report->outcome = SETUP_ABSENT;

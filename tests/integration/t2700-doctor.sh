@@ -1,7 +1,6 @@
 #!/bin/bash
 # doctor: what it says of a host, where something is missing that it notices, and that its remedies help. What is taken away is taken away in a
 # namespace of the test's own; the host's sysctls and files stay as they are.
-# Views: v2
 # shellcheck disable=SC2154,SC2119,SC2016
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
@@ -248,15 +247,15 @@ every_kind_of_namespace_has_a_limit_that_is_named() {
 		done
 		doctor "$T/1"
 		for kind in pid net ipc uts cgroup mnt time; do
-			help "$T/1" "ns.$kind"
+			[ ! -e "/proc/self/ns/$kind" ] || help "$T/1" "ns.$kind"
 		done
 		doctor "$T/2"'
 	for kind in pid net ipc uts cgroup mnt; do
 		_answers 1 1 "ns.$kind" no "user.max_${kind}_namespaces is 0"
 		is "$(_status 2 "ns.$kind")" ok
 	done
-	_answers 1 1 ns.time warn 'user.max_time_namespaces is 0'
-	is "$(_status 2 ns.time)" ok
+	_answers 1 1 ns.time warn 'user.max_time_namespaces is 0|this kernel has no'
+	is "$(_status 2 ns.time)" "$([ -e /proc/self/ns/time ] && echo ok || echo warn)"
 }
 
 a_covered_proc_is_noticed_and_uncovered() {
@@ -357,7 +356,7 @@ a_state_that_has_no_place_is_missing() {
 		setpriv --reuid "$USER_ID" --regid "$USER_ID" --clear-groups -- env -u XDG_RUNTIME_DIR sbxrun doctor --json >"$T/1" || rc=$?
 		echo "$rc" >"$T/1.rc"
 		mkdir "$T/closed"
-		mount -t tmpfs -o ro closed "$T/closed"
+		mount -t tmpfs -o ro,mode=700 closed "$T/closed"
 		rc=0
 		sbxrun --root "$T/closed/some/where" doctor --json >"$T/2" || rc=$?
 		echo "$rc" >"$T/2.rc"
