@@ -55,7 +55,7 @@ LIB_ROOMS := base sys json oci worker filter plan policy ns cgroup rootfs securi
 # The programs, each with the rooms that are its own and those of the library that may end up in it.
 # tests/builds/programs looks into the linked files.
 PROGRAMS     := sbxrun
-OWN_sbxrun   := cli setup
+OWN_sbxrun   := cli doctor setup
 ROOMS_sbxrun := $(LIB_ROOMS)
 POLICY_LINKS := sbxrun-oci sbxrun-code
 

@@ -89,6 +89,8 @@ struct cli {
 	char *sysroot;
 	char *program_path;
 	bool dry_run;
+	/* doctor */
+	bool try_engines;
 	/* the rest */
 	char **args;
 	size_t n_args;
@@ -122,6 +124,7 @@ struct cli_command {
 	int failure;  /* exit code of our own failure; 0 stands for 1 */
 	bool stateless; /* has no use for a state directory */
 	bool answers;	/* engines parse its output, errors and all: no warning unless asked for */
+	bool diagnoses; /* that there is no place for a state directory is for it to tell */
 	bool hidden;	/* in no list; what it is given is a descriptor, number 3, and no words */
 };
 
@@ -152,6 +155,6 @@ extern const size_t cli_n_globals;
 extern const struct cli_command cli_create, cli_start, cli_run, cli_state, cli_kill, cli_delete,
 	cli_list, cli_exec, cli_spec, cli_features, cli_plan,
 	cli_pause, cli_resume, cli_ps, cli_update, cli_events, cli_worker, cli_install,
-	cli_uninstall, cli_policy, cli_explain;
+	cli_uninstall, cli_policy, cli_explain, cli_doctor;
 
 extern const char cli_version[];

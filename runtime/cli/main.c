@@ -31,7 +31,8 @@ static const struct cli_command *const commands[] = {
 	&cli_create, &cli_start,   &cli_run,	  &cli_state,	 &cli_kill,
 	&cli_delete, &cli_list,	   &cli_exec,	  &cli_pause,	 &cli_resume,
 	&cli_ps,     &cli_update,  &cli_events,	  &cli_spec,	 &cli_plan,
-	&cli_explain, &cli_policy, &cli_features, &cli_install, &cli_uninstall,
+	&cli_explain, &cli_policy, &cli_features, &cli_doctor,
+	&cli_install, &cli_uninstall,
 };
 
 static void main_out_of_memory(void)
@@ -366,7 +367,8 @@ int main(int argc, char **argv)
 	log_is_open = true;
 	if (command->stateless)
 		c.root = NULL;
-	else if ((!c.root || !*c.root) && !(c.root = store_default_root(&arena, &e)))
+	else if ((!c.root || !*c.root) && !(c.root = store_default_root(&arena, &e)) &&
+		 !command->diagnoses)
 		goto fail;
 	if (main_run(&c, command, &e) < 0)
 		goto fail;

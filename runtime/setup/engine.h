@@ -24,7 +24,8 @@ struct setup_work {
 	const struct setup_options *options;
 	struct tree *tree;
 	struct arena *arena;
-	const char *program;
+	const char *program;	 /* NULL: none can be registered */
+	const struct error *no_program; /* why */
 	const char *config_home; /* an ordinary user's; NULL: root's work */
 	bool named;		 /* somebody has asked for this very engine */
 	size_t n;

@@ -214,6 +214,10 @@ static int engine_work(struct setup_work *w, const struct setup_engine *engine, 
 
 	if (w->config_home && !engine->for_users)
 		return err_set(e, ERR_USAGE, "only root can change its config: call this as root");
+	if (!w->options->remove && !w->program) {
+		*e = *w->no_program;
+		return -1;
+	}
 	if ((w->options->remove ? engine->remove(w, e) : engine->add(w, e)) < 0)
 		return -1;
 	for (i = 0; i < w->n; i++) {
@@ -242,7 +246,7 @@ static void engine_run(struct setup_work *w, const struct setup_engine *engine)
 {
 	const struct setup_options *o = w->options;
 
-	w->named = engine_is_named(o, engine->name);
+	w->named = engine_is_named(o, engine->name) && !o->only_looks;
 	*w->report = (struct setup_report){.engine = engine->name};
 	if (!w->named && w->config_home && !engine->for_users) {
 		w->report->outcome = SETUP_ABSENT;
@@ -286,7 +290,8 @@ int setup_run(const struct setup_options *o, struct arena *a, struct setup_resul
 	if (check_names(o, e) < 0 || tree_open(o->sysroot, a, &tree, e) < 0 ||
 	    find_config_home(a, &config_home, e) < 0)
 		return -1;
-	if (!o->remove && program_choose(&tree, o->program, o->sysroot, &program, e) < 0)
+	if (!o->remove && program_choose(&tree, o->program, o->sysroot, &program, e) < 0 &&
+	    !o->only_looks)
 		return -1;
 	result.v = arena_array(a, ARRAY_SIZE(engines), struct setup_report);
 	for (i = 0; i < ARRAY_SIZE(engines); i++) {
@@ -294,6 +299,7 @@ int setup_run(const struct setup_options *o, struct arena *a, struct setup_resul
 				       .tree = &tree,
 				       .arena = a,
 				       .program = program,
+				       .no_program = e,
 				       .config_home = config_home,
 				       .report = &result.v[result.n]};
 
@@ -304,7 +310,7 @@ int setup_run(const struct setup_options *o, struct arena *a, struct setup_resul
 	}
 	if (!o->dry_run)
 		tree_sweep(&tree);
-	if (check_found(&result, e) < 0)
+	if (!o->only_looks && check_found(&result, e) < 0)
 		return -1;
 	if (o->remove)
 		running_look(&tree, &result.warnings);

@@ -21,6 +21,9 @@ struct setup_options {
 	bool remove;	     /* uninstall */
 	bool force;
 	bool dry_run;
+	/* With dry_run: who is named need not be there, and that none is there, or no program that
+	 * could be registered, fails nothing; the latter is an error of each engine that is. */
+	bool only_looks;
 	char *const *names; /* of engines; none: those that are there, to remove from: all */
 	size_t n;
 };

@@ -32,7 +32,7 @@ help_goes_to_stdout() {
 		rc_is 0
 		like "$out" '^sbxrun \[OPTION…\] COMMAND'
 	done
-	for verb in create start run state kill delete list exec pause resume ps update events spec plan features install uninstall; do
+	for verb in create start run state kill delete list exec pause resume ps update events spec plan features doctor install uninstall; do
 		for words in "$verb -h" "$verb --help" "$verb -help" "help $verb" "h $verb"; do
 			# shellcheck disable=SC2086
 			run "$SBXRUN" $words
@@ -42,7 +42,7 @@ help_goes_to_stdout() {
 		done
 	done
 	run "$SBXRUN" help
-	for words in create start state kill delete run list spec plan features install uninstall; do
+	for words in create start state kill delete run list spec plan features doctor install uninstall; do
 		like "$out" "[[:space:]]${words}[[:space:]]"
 	done
 	run "$SBXRUN" help create

@@ -191,7 +191,7 @@ _prepare() {
 		mkdir -p "$B"/tree/{etc/docker,usr/local/bin}
 		cp "$SBXRUN" "$B/tree/usr/local/bin/sbxrun"
 		;;
-	sbxrun | sbxrun-create | sbxrun-start | sbxrun-spec | sbxrun-plan | sbxrun-features) bundle 'args(["/bin/sleep", "1000"])' ;;
+	sbxrun | sbxrun-create | sbxrun-start | sbxrun-spec | sbxrun-plan | sbxrun-features | sbxrun-doctor) bundle 'args(["/bin/sleep", "1000"])' ;;
 	*)
 		bundle 'args(["/bin/sleep", "1000"])'
 		sbx run -d -b "$B" "$ID"
