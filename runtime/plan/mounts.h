@@ -41,6 +41,7 @@ struct mount_plan {
 	bool propagation_all;
 	enum idmap_kind idmap;
 	struct oci_id_maps uid_maps, gid_maps; /* empty with idmap: the container's own */
+	bool maps_by_owner; /* they depend on whose the source is (plan/ids.h) */
 	size_t n_params;
 	struct mount_param *params;
 };
