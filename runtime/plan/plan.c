@@ -82,8 +82,8 @@ static void plan_source_inside(struct mount_plan *m, struct arena *a, const stru
 	if (!path_is_below(source, root))
 		return;
 	m->inside = source[strlen(root)] ? source + strlen(root) : "/";
-	if (p->id_range.size)
-		m->idmap = IDMAP_NONE; /* as all of the root */
+	if (m->maps != MAPS_OF_CONFIG)
+		m->idmap = IDMAP_NONE; /* it is mapped with the root */
 }
 
 /* Names that engines give to directories whose files are containers' own, with ids of images. */
@@ -103,7 +103,7 @@ static void plan_map_bind(struct mount_plan *m, struct arena *a, const struct pl
 	if (!p->id_range.size || m->kind != MOUNT_BIND || m->idmap != IDMAP_NONE)
 		return;
 	m->idmap = m->recursive ? IDMAP_ALL : IDMAP_TOP;
-	m->maps_by_owner = !plan_is_of_containers(m->source);
+	m->maps = plan_is_of_containers(m->source) ? MAPS_OF_IMAGE : MAPS_OF_OWNER;
 	m->uid_maps = m->gid_maps = ids_map_plainly(p->id_range, a);
 }
 

@@ -226,16 +226,26 @@ void ranges_drop(struct range_hold *h)
 	range_close(h);
 }
 
-/* One that somebody is looking at stays, and is taken over by the next who wants it. */
-void ranges_release_in(int dfd, struct id_range range, const char *state_dir)
+/* A directory has many names: --root may be given as another one each time. */
+static bool range_is_of(int fd, int state_dfd)
 {
 	struct range_note note;
+	struct stat own, noted;
+
+	return range_read(fd, &note) && fstat(state_dfd, &own) == 0 &&
+	       stat(note.state_dir, &noted) == 0 && own.st_dev == noted.st_dev &&
+	       own.st_ino == noted.st_ino;
+}
+
+/* One that somebody is looking at stays, and is taken over by the next who wants it. */
+void ranges_release_in(int dfd, struct id_range range, int state_dfd)
+{
 	autoclose int fd = -1;
 	char name[NAME_SIZE];
 
 	range_name(range, name);
 	fd = range_lock(dfd, name, 0);
-	if (fd >= 0 && range_read(fd, &note) && str_eq(note.state_dir, state_dir))
+	if (fd >= 0 && range_is_of(fd, state_dfd))
 		unlinkat(dfd, name, 0);
 }
 
@@ -271,23 +281,38 @@ static char *ranges_read_file(const char *path, struct arena *a, struct error *e
 	return text;
 }
 
+static int ranges_read_pool(struct arena *a, struct pool *ret, struct error *e)
+{
+	char *subuid = ranges_read_file("/etc/subuid", a, e);
+	char *subgid = subuid ? ranges_read_file("/etc/subgid", a, e) : NULL;
+
+	return subgid ? pool_read(subuid, subgid, ret, e) : -1;
+}
+
 int ranges_take(const char *state_dir, struct arena *a, struct range_hold *ret, struct error *e)
 {
 	autoclose int dfd = -1;
-	char *subuid, *subgid;
 	struct pool pool;
 
-	if (!(subuid = ranges_read_file("/etc/subuid", a, e)) ||
-	    !(subgid = ranges_read_file("/etc/subgid", a, e)) ||
-	    pool_read(subuid, subgid, &pool, e) < 0 || (dfd = ranges_open(e)) < 0)
+	if (ranges_read_pool(a, &pool, e) < 0 || (dfd = ranges_open(e)) < 0)
 		return -1;
 	return ranges_take_in(dfd, &pool, state_dir, a, ret, e);
 }
 
-void ranges_release(struct id_range range, const char *state_dir)
+int ranges_guess(const char *state_dir, struct arena *a, struct id_range *ret, struct error *e)
+{
+	struct pool pool;
+
+	if (ranges_read_pool(a, &pool, e) < 0)
+		return -1;
+	*ret = pool_range(&pool, range_begin(state_dir, pool_count(&pool)));
+	return 0;
+}
+
+void ranges_release(struct id_range range, int state_dfd)
 {
 	autoclose int dfd = open(RANGES_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (dfd >= 0)
-		ranges_release_in(dfd, range, state_dir);
+		ranges_release_in(dfd, range, state_dfd);
 }

@@ -38,10 +38,13 @@ void ranges_settle(struct range_hold *h, pid_t pid, uint64_t pid_start);
 /* There is no record: nobody holds it. */
 void ranges_drop(struct range_hold *h);
 
-/* The container is gone, but for its record. */
-void ranges_release(struct id_range range, const char *state_dir);
+/* The container is gone, but for its record, which is in that directory. */
+void ranges_release(struct id_range range, int state_dfd);
+
+/* One that a container might get, and nobody has it for that. */
+int ranges_guess(const char *state_dir, struct arena *a, struct id_range *ret, struct error *e);
 
 /* The same in another directory, for tests. */
 int ranges_take_in(int dfd, const struct pool *pool, const char *state_dir, struct arena *a,
 		   struct range_hold *ret, struct error *e);
-void ranges_release_in(int dfd, struct id_range range, const char *state_dir);
+void ranges_release_in(int dfd, struct id_range range, int state_dfd);

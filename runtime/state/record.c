@@ -45,8 +45,8 @@ static const struct json_row policy_clamp_rows[] = {
 TABLE(policy_clamp);
 
 static const struct json_row id_range_rows[] = {
-	F(id_range, "first", U32, first, REQUIRED),
-	F(id_range, "size", U32, size, REQUIRED),
+	F(id_range, "first", U32, first, OMIT),
+	F(id_range, "size", U32, size, OMIT),
 };
 TABLE(id_range);
 

@@ -226,6 +226,13 @@ static void remove_record(const char *id)
 	CHECK(store_remove(&s, &why) == 0);
 }
 
+static void release(struct id_range range, const char *id)
+{
+	autoclose int state_dfd = open(state_dir(id), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	ranges_release_in(dfd, range, state_dfd);
+}
+
 static int take(const char *id, struct range_hold *ret)
 {
 	*ret = RANGE_HOLD_NONE;
@@ -280,7 +287,7 @@ TEST(a_deleted_container_frees_its_range)
 	begin();
 	a = take_and_record("a");
 	take_and_record("b");
-	ranges_release_in(dfd, (struct id_range){a, 65536}, state_dir("a"));
+	release((struct id_range){a, 65536}, "a");
 	CHECK(!is_there(a));
 	remove_record("a");
 	CHECK_INT(take_and_record("c"), a);
@@ -293,7 +300,9 @@ TEST(nobody_frees_what_is_anothers)
 
 	begin();
 	a = take_and_record("a");
-	ranges_release_in(dfd, (struct id_range){a, 65536}, state_dir("b"));
+	write_record("b", (struct id_range){a, 65536});
+	release((struct id_range){a, 65536}, "b");
+	release((struct id_range){a, 65536}, "c");
 	CHECK(is_there(a));
 	end();
 }
@@ -318,7 +327,7 @@ TEST(the_same_container_finds_its_old_range_again)
 
 	begin();
 	first = take_and_record("a");
-	ranges_release_in(dfd, (struct id_range){first, 65536}, state_dir("a"));
+	release((struct id_range){first, 65536}, "a");
 	remove_record("a");
 	CHECK_INT(take_and_record("a"), first);
 	end();
@@ -439,7 +448,8 @@ TEST(one_that_is_being_taken_is_left_alone)
 	CHECK(a.range.first != b.range.first);
 	CHECK(take("c", &c) < 0);
 	/* Not even who has that name frees it. */
-	ranges_release_in(dfd, a.range, state_dir("a"));
+	write_record("a", a.range);
+	release(a.range, "a");
 	CHECK(is_there(a.range.first));
 	ranges_drop(&a);
 	ranges_drop(&b);
