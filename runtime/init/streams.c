@@ -126,6 +126,19 @@ void streams_close_modes(void)
 			stream_close_modes(fd);
 }
 
+void streams_give(const int *streams, uint32_t id)
+{
+	static const int own[3] = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO};
+	struct stat st;
+	int i;
+
+	if (!streams)
+		streams = own;
+	for (i = 0; i < 3; i++)
+		if (fstat(streams[i], &st) == 0 && stream_may_be_given(streams[i], &st, false))
+			(void)!fchown(streams[i], id, id);
+}
+
 int streams_settle(uint32_t uid, bool own_terminal, struct error *e)
 {
 	struct stat st;

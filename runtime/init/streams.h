@@ -17,6 +17,10 @@ int streams_take(const int streams[3], struct error *e);
  */
 void streams_close_modes(void);
 
+/* Pipes and sockets among them are given to that id of the host's, which is root inside: a user
+ * namespace has no rights over what is owned outside of it. NULL: 0, 1 and 2. For the parent. */
+void streams_give(const int *streams, uint32_t id);
+
 /*
  * Streams that are /dev/null, or a device like it, become the container's own: through the name
  * that /proc/self/fd has for it, root inside would change the host's node. Then uid is given what

@@ -21,11 +21,13 @@
 #include "init/hooks.h"
 #include "init/init.h"
 #include "init/stage.h"
+#include "init/streams.h"
 #include "life/bundle.h"
 #include "life/guard.h"
 #include "life/internal.h"
 #include "life/notify.h"
 #include "life/policy.h"
+#include "life/range.h"
 #include "ns/members.h"
 #include "ns/netdev.h"
 #include "ns/spawn.h"
@@ -87,6 +89,7 @@ static int create_record(const struct making *m, const struct host_facts *facts,
 		.own_mount_ns = p->new_root,
 		.own_user_ns = p->owns_userns,
 		.user_id = facts->joined_user_id,
+		.id_range = p->id_range,
 		.root_on_host = p->attach_on_host,
 		.root_mount_id = p->attach_on_host ? sys_mount_id(p->rootfs) : 0,
 		.cgroups = {.n = dirs.n, .v = dirs.v},
@@ -99,31 +102,6 @@ static int create_record(const struct making *m, const struct host_facts *facts,
 	};
 	life_record_policy(&m->tightened.policy, &m->tightened.clamps, a, ret);
 	ret->rdt.made = p->rdt.may_make && !ret->rdt.ours && !class_exists;
-	return 0;
-}
-
-/* Mounts that map ids: only the parent may ask for that. */
-static int create_open_idmapped(const struct plan *p, struct sources *s, struct error *e)
-{
-	size_t i;
-
-	for (i = 0; i < p->n_mounts; i++) {
-		const struct mount_plan *m = &p->mounts[i];
-		autoclose int userns_fd = -1, source_fd = -1;
-
-		if (m->idmap == IDMAP_NONE)
-			continue;
-		userns_fd = userns_open_map(&m->uid_maps, &m->gid_maps, p->rootless, e);
-		if (userns_fd < 0)
-			return err_wrap(e, "%s.uidMappings", m->field);
-		source_fd = mount_open_source(p, m, e);
-		if (source_fd < 0)
-			return -1;
-		s->mounts[i] = mount_clone_bind(p, m, source_fd, userns_fd, e);
-		if (s->mounts[i] < 0)
-			return -1;
-		s->cloned[i] = true;
-	}
 	return 0;
 }
 
@@ -264,6 +242,7 @@ static int create_commit(struct making *m, int sock, struct error *e)
 	c->record.rdt.made = false; /* a shared class outlives its maker */
 	if (create_remember_init(c, m->a, e) < 0)
 		return -1;
+	ranges_settle(&m->tightened.hold, c->record.pid, c->record.pid_start);
 	if (o->pidfd_socket && life_send_pidfd(o->pidfd_socket, c->pidfd, e) < 0)
 		return -1;
 	/* Whoever ends a create believes that there will be no container. */
@@ -372,6 +351,8 @@ static int create_spawn(struct making *m, struct error *e)
 			      .unified_dfd = in->cgroup.unified_dfd, .pid_ns = &in->pid_ns};
 	int socks[2], result;
 
+	if (p->id_range.size)
+		streams_give(m->o->streams, p->id_range.first);
 	if (stage_is_wanted(p))
 		spawn.before = create_stage;
 	if (create_needs_ns_ids(&c->record)) {
@@ -432,7 +413,7 @@ static int create_prepare(struct making *m, struct error *e)
 		m->plan.hooks.prestart.n || m->plan.hooks.create_runtime.n || m->plan.n_netdevs;
 	/* Files and helpers of others may keep us waiting: all of them before the id is claimed,
 	 * and locked. */
-	if (create_open_console(m, e) < 0 || create_open_idmapped(&m->plan, &in->sources, e) < 0)
+	if (create_open_console(m, e) < 0 || range_open_mapped(&m->plan, &in->sources, m->a, e) < 0)
 		return -1;
 	in->sources.nodes_fd = nodes_new_for(&m->plan);
 	if ((m->plan.program.set && init_check_filter(in, e) < 0) ||
@@ -466,6 +447,7 @@ static int create_make(struct making *m, struct error *e)
 	    create_spawn(m, e) == 0)
 		return 0;
 	create_explain(m, e);
+	ranges_settle(&m->tightened.hold, 0, 0);
 	create_roll_back(c, m->a);
 	return -1;
 }
@@ -481,6 +463,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 		.a = a,
 		.joins = JOINS_NONE,
 		.netdevs = NETDEVS_NONE,
+		.tightened = {.takes_range = true, .hold = RANGE_HOLD_NONE},
 		.made = {.store = STORE_NONE,
 			 .pidfd = -1,
 			 .listener_fd = -1,
@@ -503,6 +486,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 		result = create_make(m, e);
 	if (m->tightened.policy.name)
 		life_tell(o->root, o->id, &m->tightened, result < 0 ? e->text : NULL, a);
+	ranges_drop(&m->tightened.hold);
 	cgroup_holder_end(&m->init.cgroup);
 	create_close_inits(m);
 	if (result < 0) {

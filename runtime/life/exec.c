@@ -443,6 +443,8 @@ static int exec_plan(struct joining *x, const char *const **ret_subs, struct err
 	    cgroup_plan_sub(&o->cgroups, &cgroups, &facts.cgroup, x->a, ret_subs, e) < 0)
 		return -1;
 	facts.can_mount_detached = true; /* nothing is mounted here */
+	if (x->record.id_range.size)
+		ids_give_range(&x->config, x->record.id_range, x->a);
 	if (exec_probe_labels(x, &facts.lsm, e) < 0 ||
 	    exec_find_namespaces(&x->join, &x->record, &facts.own_ns, e) < 0)
 		return -1;

@@ -16,6 +16,7 @@
 #include "life/bundle.h"
 #include "life/internal.h"
 #include "life/policy.h"
+#include "life/range.h"
 #include "oci/names.h"
 #include "policy/conditions.h"
 #include "policy/tighten.h"
@@ -108,9 +109,10 @@ static void surface_of(const struct plan *p, struct arena *a, struct surface *re
 
 /* One of the two plans; the config is read anew, since a policy changes it. */
 static int explain_plan(const struct create_options *o, const struct policy *policy,
-			struct arena *a, struct explanation *x, struct surface *ret,
-			struct error *e)
+			const struct record *r, struct arena *a, struct explanation *x,
+			struct surface *ret, struct error *e)
 {
+	struct tightened t = {.hold = RANGE_HOLD_NONE};
 	struct plan *p = arena_new(a, struct plan);
 	struct host_facts facts;
 	struct bundle bundle;
@@ -120,6 +122,12 @@ static int explain_plan(const struct create_options *o, const struct policy *pol
 	if (life_probe_for(o, a, &facts, e) < 0 || bundle_load(o, a, &bundle, e) < 0 ||
 	    life_look_for(bundle.config, a, &joins, &facts, e) < 0)
 		return -1;
+	if (policy)
+		t.policy = *policy;
+	if (r)
+		facts.id_range = r->id_range;
+	else if (policy)
+		range_find(o, bundle.dir, bundle.config, a, &facts, &t);
 	if (policy)
 		policy_tighten_all(policy, &facts, bundle.config, a, &x->clamps, &x->refusals);
 	result = plan_make(bundle.config, o->id, bundle.dir, &facts, a, p, e);
@@ -134,12 +142,14 @@ static int explain_plan(const struct create_options *o, const struct policy *pol
 	return 0;
 }
 
+/* r: of the container that there is already, or NULL. */
 static int explain_with(const struct create_options *o, const struct policy *policy,
-			struct arena *a, struct explanation *ret, struct error *e)
+			const struct record *r, struct arena *a, struct explanation *ret,
+			struct error *e)
 {
 	*ret = (struct explanation){.policy = *policy};
-	if (explain_plan(o, policy, a, ret, &ret->here, e) < 0 ||
-	    explain_plan(o, NULL, a, ret, &ret->as_asked, e) < 0)
+	if (explain_plan(o, policy, r, a, ret, &ret->here, e) < 0 ||
+	    explain_plan(o, NULL, r, a, ret, &ret->as_asked, e) < 0)
 		return -1;
 	ret->planned = true;
 	return 0;
@@ -154,7 +164,7 @@ int life_explain(const struct create_options *o, struct arena *a, struct explana
 	if (bundle_load(o, a, &bundle, e) < 0 ||
 	    life_choose_policy(o->policy, &bundle.config->annotations, a, &policy, e) < 0)
 		return -1;
-	return explain_with(o, &policy, a, ret, e);
+	return explain_with(o, &policy, NULL, a, ret, e);
 }
 
 int life_explain_container(const char *root, const char *id, struct arena *a,
@@ -176,7 +186,7 @@ int life_explain_container(const char *root, const char *id, struct arena *a,
 	/* The bundle may be gone; its name is all that is needed. */
 	o.bundle = access(r.bundle, F_OK) == 0 ? r.bundle : "/";
 	o.no_cgroups = !r.cgroups.n;
-	if (explain_with(&o, &policy, a, ret, e) < 0)
+	if (explain_with(&o, &policy, &r, a, ret, e) < 0)
 		return -1;
 	ret->id = r.id;
 	ret->clamps = (struct policy_clamps){.n = r.clamps.n, .v = r.clamps.v};

@@ -11,6 +11,7 @@
 #include "life/bundle.h"
 #include "life/internal.h"
 #include "life/policy.h"
+#include "life/range.h"
 #include "ns/joins.h"
 #include "oci/oci.h"
 #include "policy/conditions.h"
@@ -133,8 +134,10 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	const char *state_root = path_clean(a, life_state_dir(o->root, ".", a));
 
 	if (life_choose_policy(o->policy, &b->config->annotations, a, &t->policy, e) < 0 ||
-	    life_check_options(&t->policy, o, e) < 0 ||
-	    policy_tighten(&t->policy, facts, b->config, a, &t->clamps, e) < 0 ||
+	    life_check_options(&t->policy, o, e) < 0)
+		return -1;
+	range_find(o, b->dir, b->config, a, facts, t);
+	if (policy_tighten(&t->policy, facts, b->config, a, &t->clamps, e) < 0 ||
 	    plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
 		return -1;
 	policy_set_conditions(&t->policy, state_root, facts->uid, a, p);
@@ -164,7 +167,7 @@ int life_describe(const struct create_options *o, enum plan_form form, struct ar
 		  struct buf *b, struct error *e)
 {
 	struct plan *p = arena_new(a, struct plan);
-	struct tightened tightened = {0};
+	struct tightened tightened = {.hold = RANGE_HOLD_NONE};
 	struct host_facts facts;
 	struct bundle bundle;
 	struct joins joins;

@@ -5,11 +5,14 @@
 #include "ns/joins.h"
 #include "ns/members.h"
 #include "policy/policy.h"
+#include "state/ranges.h"
 
 /* The policy that holds for a container, and what it changed. */
 struct tightened {
 	struct policy policy;
 	struct policy_clamps clamps;
+	bool takes_range;	/* of ids, if it has to have one (life/range.h) … */
+	struct range_hold hold; /* … by this */
 };
 
 /* One line about it for `explain --last` and the journal. failed: why it was not made, or NULL.

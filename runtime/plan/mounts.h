@@ -18,6 +18,13 @@ enum mount_kind {
 
 enum idmap_kind { IDMAP_NONE, IDMAP_TOP, IDMAP_ALL };
 
+/* Who chose a mount's maps. */
+enum map_choice {
+	MAPS_OF_CONFIG,
+	MAPS_OF_IMAGE, /* the container's range (plan/ids.h): on the disk as inside … */
+	MAPS_OF_OWNER, /* … or as it depends on whose the source is, once that is opened */
+};
+
 struct mount_param {
 	const char *key;
 	const char *value; /* NULL: a flag */
@@ -41,6 +48,7 @@ struct mount_plan {
 	bool propagation_all;
 	enum idmap_kind idmap;
 	struct oci_id_maps uid_maps, gid_maps; /* empty with idmap: the container's own */
+	enum map_choice maps;
 	size_t n_params;
 	struct mount_param *params;
 };

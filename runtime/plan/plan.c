@@ -79,8 +79,32 @@ static void plan_source_inside(struct mount_plan *m, struct arena *a, const stru
 	if (m->kind != MOUNT_BIND)
 		return;
 	source = path_clean(a, m->source);
-	if (path_is_below(source, root))
-		m->inside = source[strlen(root)] ? source + strlen(root) : "/";
+	if (!path_is_below(source, root))
+		return;
+	m->inside = source[strlen(root)] ? source + strlen(root) : "/";
+	if (m->maps != MAPS_OF_CONFIG)
+		m->idmap = IDMAP_NONE; /* it is mapped with the root */
+}
+
+/* Names that engines give to directories whose files are containers' own, with ids of images. */
+static bool plan_is_of_containers(const char *source)
+{
+	const char *volumes = strstr(source, "/volumes/"), *name = volumes ? volumes + 9 : NULL;
+
+	if (str_after(source, "/var/lib/kubelet/pods/"))
+		return true;
+	name = name ? strchr(name, '/') : NULL; /* docker and podman: …/volumes/NAME/_data */
+	return name && path_is_below(name, "/_data");
+}
+
+/* In a range of its own, the container would see everything of the host as nobody's. */
+static void plan_map_bind(struct mount_plan *m, struct arena *a, const struct plan *p)
+{
+	if (!p->id_range.size || m->kind != MOUNT_BIND || m->idmap != IDMAP_NONE)
+		return;
+	m->idmap = m->recursive ? IDMAP_ALL : IDMAP_TOP;
+	m->maps = plan_is_of_containers(m->source) ? MAPS_OF_IMAGE : MAPS_OF_OWNER;
+	m->uid_maps = m->gid_maps = ids_map_plainly(p->id_range, a);
 }
 
 static int plan_mounts(const struct oci_config *c, struct arena *a, struct plan *p, struct error *e)
@@ -94,6 +118,7 @@ static int plan_mounts(const struct oci_config *c, struct arena *a, struct plan 
 
 		if (plan_mount(&c->mounts.v[i], i, p->bundle, a, m, &p->warnings, e) < 0)
 			return -1;
+		plan_map_bind(m, a, p);
 		plan_bind_foreign(m, a, p);
 		plan_source_inside(m, a, p);
 		if (m->idmap == IDMAP_NONE || m->uid_maps.n)
@@ -284,6 +309,8 @@ int plan_make(const struct oci_config *c, const char *id, const char *bundle,
 
 	if (plan_namespaces(c, facts, &p, e) < 0 || plan_check_shared(c, facts, e) < 0)
 		return -1;
+	if (p.owns_userns)
+		p.id_range = facts->id_range;
 	plan_propagation(c, &p);
 	if (plan_mounts(c, a, &p, e) < 0)
 		return -1;

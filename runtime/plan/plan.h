@@ -15,6 +15,7 @@
 #include "oci/config.h"
 #include "oci/notes.h"
 #include "plan/cgroup.h"
+#include "plan/ids.h"
 #include "plan/guard.h"
 #include "plan/mounts.h"
 #include "plan/program.h"
@@ -35,6 +36,9 @@ struct host_facts {
 	unsigned int
 		own_ns; /* kinds that the config joins by a path to our own: 1 << enum oci_ns */
 	unsigned int host_ns; /* the same, also by one to the first process's */
+	/* Ids that are the container's to have, where a policy gives it a user namespace. */
+	struct id_range id_range;
+	const char *no_id_range; /* why there are none */
 	const char *resctrl; /* where it is mounted, asked for only when the config has intelRdt */
 	/* For the record, where plans have no use for them. */
 	char boot_id[37];
@@ -80,6 +84,7 @@ struct plan {
 	bool attach_on_host;  /* chroot, and the root is mounted in the runtime's own namespace */
 	bool no_pivot;	      /* the caller's --no-pivot: the root may be moved instead */
 	bool owns_userns;     /* a new user namespace */
+	struct id_range id_range; /* that it was given; mounts of the host map ids then */
 	bool root_readonly;
 	bool root_nodev;      /* nodes that the image brings along are none */
 	bool root_nosuid;

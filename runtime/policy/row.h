@@ -43,6 +43,7 @@ int row_rlimits(struct tightening *t, struct error *e);
 int row_oom_score(struct tightening *t, struct error *e);
 int row_seccomp(struct tightening *t, struct error *e);
 int row_host_namespaces(struct tightening *t, struct error *e);
+int row_user_ns(struct tightening *t, struct error *e);
 int row_cgroup_ns(struct tightening *t, struct error *e);
 int row_cgroup_mounts(struct tightening *t, struct error *e);
 int row_net_devices(struct tightening *t, struct error *e);

@@ -18,6 +18,8 @@ struct step {
 static const struct step steps[] = {
 	/* Refusals of whole containers come first, so that nobody reads of details. */
 	{LEVEL_COUNT + LIST_HOST_NS, row_host_namespaces, false},
+	/* Others are milder with a container that has one. */
+	{LEVEL_USER_NS, row_user_ns, false},
 	{LEVEL_COUNT + LIST_CAPS, row_caps, true},
 	{LEVEL_COUNT + LIST_DEVICES, row_devices, false},
 	{LEVEL_NET_DEVICES, row_net_devices, false},

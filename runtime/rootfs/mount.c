@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "rootfs/attach.h"
 #include "rootfs/guard.h"
+#include "rootfs/idmap.h"
 #include "rootfs/procfs.h"
 #include "sys/sys.h"
 
@@ -52,25 +53,6 @@ static int mount_set_propagation(int fd, const struct mount_plan *m, struct erro
 	if (sys_set_attr(fd, m->propagation_all, 0, 0, m->propagation) < 0)
 		return err_sys(e, "%s.options: set propagation of %s", m->field, m->destination);
 	return 0;
-}
-
-static int mount_set_idmap(int fd, const struct mount_plan *m, int userns_fd, struct error *e)
-{
-	struct mount_attr attr = {
-		.attr_set = MOUNT_ATTR_IDMAP,
-		.userns_fd = (unsigned int)userns_fd,
-	};
-	unsigned int flags = AT_EMPTY_PATH | (m->idmap == IDMAP_ALL ? AT_RECURSIVE : 0U);
-
-	if (m->idmap == IDMAP_NONE)
-		return 0;
-	if (mount_setattr(fd, "", flags, &attr, sizeof(attr)) == 0)
-		return 0;
-	if (errno == EINVAL)
-		return err_set(e, ERR_HOST,
-			       "%s: the filesystem of %s can't map ids (idmapped mounts)", m->field,
-			       m->source);
-	return err_sys(e, "%s: map ids of %s", m->field, m->source);
 }
 
 /* Rule R7: on /proc and /sys only the real thing, also when it is bound, and the whole of it: masks
@@ -143,7 +125,10 @@ int mount_clone_bind(const struct plan *p, const struct mount_plan *m, int sourc
 	/* Whatever is done inside stays inside, unless the root itself is shared with the host. */
 	if (!p->keep_host_propagation && sys_set_attr(fd, true, 0, 0, MS_SLAVE) < 0)
 		return err_sys(e, "%s: detach %s from the host", m->field, m->source);
-	if (mount_set_propagation(fd, m, e) < 0 || mount_set_idmap(fd, m, userns_fd, e) < 0 ||
+	if (mount_set_propagation(fd, m, e) < 0 ||
+	    (m->idmap != IDMAP_NONE &&
+	     idmap_set(fd, m->idmap == IDMAP_ALL, userns_fd, source_fd, m->field, m->source,
+		       e) < 0) ||
 	    mount_set_attributes(fd, m, e) < 0)
 		return -1;
 	return fd_steal(&fd);

@@ -17,6 +17,7 @@ struct sources sources_none(const struct plan *p, struct arena *a)
 	struct sources s = {
 		.root_fd = -1,
 		.root_at_fd = -1,
+		.root_mapped_fd = -1,
 		.pid_ns_fd = -1,
 		.nodes_fd = -1,
 		.peers = p->keep_host_propagation,
@@ -78,6 +79,8 @@ int sources_find_inside(struct plan *p, struct arena *a, struct error *e)
 		if (stat(p->rootfs, &root) < 0)
 			return err_sys(e, "root.path: look at %s", p->rootfs);
 		m->inside = source_rest(m->source, &root, a);
+		if (m->inside && m->maps != MAPS_OF_CONFIG)
+			m->idmap = IDMAP_NONE; /* it is mapped with the root */
 	}
 	return 0;
 }
@@ -196,6 +199,7 @@ void sources_close(const struct plan *p, struct sources *s)
 		return;
 	fd_close(&s->root_fd);
 	fd_close(&s->root_at_fd);
+	fd_close(&s->root_mapped_fd);
 	fd_close(&s->nodes_fd);
 	for (i = 0; i < p->n_mounts; i++)
 		fd_close(&s->mounts[i]);

@@ -17,6 +17,7 @@
 struct sources {
 	int root_fd;	/* the clone */
 	int root_at_fd; /* the directory itself, where the clone will be attached */
+	int root_mapped_fd; /* the parent's clone, where ids are mapped (rootfs/stage.h); or -1 */
 	int nodes_fd;	/* what the parent has made for it (rootfs/nodes.h); -1: nothing */
 	int *mounts;	/* one a mount of the plan; -1: not a bind */
 	bool *cloned;	/* it is a clone already, and not the source itself */

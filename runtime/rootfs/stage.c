@@ -84,7 +84,7 @@ bool stage_is_wanted(const struct plan *p)
 {
 	if (!p->new_root || p->rootless || !(p->owns_userns || plan_join(p, OCI_NS_USER)))
 		return false;
-	return stage_keeps_flags(p) || stage_is_out_of_reach(p);
+	return p->id_range.size || stage_keeps_flags(p) || stage_is_out_of_reach(p);
 }
 
 /* Modes of access times exclude each other: setting one means clearing the others. */
@@ -155,15 +155,17 @@ static int stage_cgroup(const struct plan *p, size_t i, int stage_dfd, struct er
 
 /* The place that init finds by the root's path must still be the root; and there is another one,
  * for an init that can't go that way. */
-static int stage_attach(const struct plan *p, int stage_dfd, struct error *e)
+static int stage_attach(const struct plan *p, struct sources *s, int stage_dfd, struct error *e)
 {
 	autoclose int at_fd = open(p->rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	autoclose int root_fd = at_fd < 0 ? -1 : open_tree(at_fd, "", WHOLE_TREE);
-	autoclose int again_fd = at_fd < 0 ? -1 : open_tree(at_fd, "", WHOLE_TREE);
+	autoclose int root_fd = fd_steal(&s->root_mapped_fd), again_fd = -1;
 
-	if (root_fd < 0 || again_fd < 0)
+	if (at_fd >= 0 && root_fd < 0)
+		root_fd = open_tree(at_fd, "", WHOLE_TREE);
+	if (at_fd < 0 || root_fd < 0)
 		return err_sys(e, "root.path: open %s", p->rootfs);
 	if (sys_attach(stage_dfd, at_fd) < 0 || sys_attach(root_fd, stage_dfd) < 0 ||
+	    (again_fd = open_tree(root_fd, "", WHOLE_TREE)) < 0 ||
 	    stage_attach_at(stage_dfd, STAGE_ROOT, again_fd) < 0)
 		return err_sys(e, "root.path: attach %s", p->rootfs);
 	return 0;
@@ -180,7 +182,7 @@ int stage_set(const struct plan *p, struct sources *s, struct arena *a, struct e
 	stage_dfd = sys_mount_new("tmpfs", "mode", "755", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 	if (stage_dfd < 0)
 		return err_sys(e, "make a tmpfs to prepare binds in");
-	if (stage_attach(p, stage_dfd, e) < 0)
+	if (stage_attach(p, s, stage_dfd, e) < 0)
 		return -1;
 	for (i = 0; i < p->n_mounts; i++)
 		if (sources_is_outside(&p->mounts[i]) && stage_bind(p, i, s, stage_dfd, e) < 0)

@@ -44,6 +44,12 @@ static const struct json_row policy_clamp_rows[] = {
 };
 TABLE(policy_clamp);
 
+static const struct json_row id_range_rows[] = {
+	F(id_range, "first", U32, first, OMIT),
+	F(id_range, "size", U32, size, OMIT),
+};
+TABLE(id_range);
+
 static const struct json_row record_rows[] = {
 	F(record, "version", U32, version, REQUIRED),
 	F(record, "id", STR, id, REQUIRED),
@@ -62,6 +68,7 @@ static const struct json_row record_rows[] = {
 	F(record, "ownUserNs", BOOL, own_user_ns, OMIT),
 	F(record, "mountNsId", U64, mnt_id, OMIT),
 	F(record, "userNsId", U64, user_id, OMIT),
+	O(record, "idRange", id_range, id_range, OMIT),
 	F(record, "notify", BOOL, notify, OMIT),
 	F(record, "rootOnHost", BOOL, root_on_host, OMIT),
 	F(record, "rootMountId", U64, root_mount_id, OMIT),

@@ -1,0 +1,260 @@
+#include "life/range.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "ns/userns.h"
+#include "oci/names.h"
+#include "oci/oci.h"
+#include "rootfs/idmap.h"
+#include "rootfs/mount.h"
+#include "state/ranges.h"
+
+/* ---- whether ---- */
+
+static bool range_fits_ids(const struct oci_user *u)
+{
+	bool fits = u->uid < ID_RANGE_SIZE && u->gid < ID_RANGE_SIZE;
+	size_t i;
+
+	for (i = 0; i < u->additional_gids.n; i++)
+		fits = fits && u->additional_gids.v[i] < ID_RANGE_SIZE;
+	return fits;
+}
+
+static bool range_mounts(const struct oci_config *c, const char *type)
+{
+	size_t i;
+
+	for (i = 0; i < c->mounts.n; i++)
+		if (c->mounts.v[i].type && str_eq(c->mounts.v[i].type, type))
+			return true;
+	return false;
+}
+
+static bool range_sets_sysctl_of(const struct oci_config *c, enum oci_ns type)
+{
+	size_t i;
+
+	for (i = 0; i < c->linux_.sysctl.n; i++)
+		if (oci_sysctl_ns(c->linux_.sysctl.v[i].key) == type)
+			return true;
+	return false;
+}
+
+/* Of namespaces that are others' it has no rights that a config takes for granted. */
+static const char *range_find_foreign(const struct oci_config *c, struct arena *a)
+{
+	const struct {
+		enum oci_ns type;
+		bool needed;
+		const char *what;
+	} rows[] = {
+		{OCI_NS_PID, range_mounts(c, "proc"), "mounts a procfs for it"},
+		{OCI_NS_IPC, range_mounts(c, "mqueue"), "mounts an mqueue for it"},
+		{OCI_NS_UTS, c->hostname || c->domainname, "sets its hostname"},
+		{OCI_NS_NETWORK, range_sets_sysctl_of(c, OCI_NS_NETWORK), "sets its sysctls"},
+		{OCI_NS_IPC, range_sets_sysctl_of(c, OCI_NS_IPC), "sets its sysctls"},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct oci_namespace *ns = oci_namespace_find(c, rows[i].type);
+
+		if (rows[i].needed && ns && ns->path)
+			return arena_printf(
+				a,
+				"the config joins a %s namespace and %s, which only its owner may: "
+				"let the engine choose the user namespace, too (linux.uidMappings)",
+				oci_ns_names[rows[i].type].word, rows[i].what);
+	}
+	return NULL;
+}
+
+/* What the config alone says against it; NULL: nothing. */
+static const char *range_find_obstacle(const struct oci_config *c, struct arena *a)
+{
+	const struct oci_namespace *mnt = oci_namespace_find(c, OCI_NS_MOUNT);
+
+	if (!mnt || mnt->path)
+		return "the config has no mount namespace of its own, in which ids could be mapped";
+	if (!range_fits_ids(&c->process.user))
+		return "process.user has an id above 65535, which no private range has";
+	return range_find_foreign(c, a);
+}
+
+/* A filesystem is asked once: engines bind many files of the same one. */
+struct range_seen {
+	dev_t v[8];
+	size_t n;
+};
+
+static bool range_has_seen(struct range_seen *seen, const struct stat *st)
+{
+	size_t i;
+
+	for (i = 0; i < seen->n; i++)
+		if (seen->v[i] == st->st_dev)
+			return true;
+	if (seen->n < ARRAY_SIZE(seen->v))
+		seen->v[seen->n++] = st->st_dev;
+	return false;
+}
+
+/* What isn't there is another's error, and told by him. */
+static int range_try_source(const char *field, const char *path, bool recursive, int userns_fd,
+			    struct range_seen *seen, struct error *e)
+{
+	autoclose int fd = open(path, O_PATH | O_CLOEXEC), clone_fd = -1;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || idmap_is_needless(fd))
+		return 0;
+	if (!recursive && range_has_seen(seen, &st))
+		return 0;
+	clone_fd = idmap_clone(fd, userns_fd, field, path, e);
+	return clone_fd < 0 ? -1 : 0;
+}
+
+static int range_try_filesystems(const struct oci_config *c, const char *bundle,
+				 struct id_range range, struct arena *a, struct error *e)
+{
+	const struct oci_id_maps maps = ids_map_plainly(range, a);
+	autoclose int userns_fd = userns_open_map(&maps, &maps, false, e);
+	struct range_seen seen = {.n = 0};
+	struct notes notes = {0};
+	struct error ignored;
+	struct mount_plan m;
+	size_t i;
+
+	if (userns_fd < 0 || range_try_source("root.path", path_join(a, bundle, c->root.path), true,
+					      userns_fd, &seen, e) < 0)
+		return -1;
+	for (i = 0; i < c->mounts.n; i++)
+		if (plan_mount(&c->mounts.v[i], i, bundle, a, &m, &notes, &ignored) == 0 &&
+		    m.kind == MOUNT_BIND && m.idmap == IDMAP_NONE &&
+		    range_try_source(m.field, m.source, m.recursive, userns_fd, &seen, e) < 0)
+			return -1;
+	return 0;
+}
+
+void range_find(const struct create_options *o, const char *bundle, const struct oci_config *c,
+		struct arena *a, struct host_facts *facts, struct tightened *t)
+{
+	const char *state_dir = life_state_dir(o->root, o->id, a);
+	struct error why;
+
+	if (t->policy.level[LEVEL_USER_NS] == AS_ASKED || !facts->machine_root ||
+	    oci_namespace_find(c, OCI_NS_USER))
+		return;
+	facts->no_id_range = range_find_obstacle(c, a);
+	if (facts->no_id_range)
+		return;
+	if ((t->takes_range ? ranges_take(state_dir, a, &t->hold, &why) :
+			     ranges_guess(state_dir, a, &t->hold.range, &why)) < 0 ||
+	    range_try_filesystems(c, bundle, t->hold.range, a, &why) < 0) {
+		ranges_drop(&t->hold);
+		facts->no_id_range = arena_strdup(a, why.text);
+		return;
+	}
+	facts->id_range = t->hold.range;
+}
+
+/* ---- mounts ---- */
+
+/* By what was opened, and is cloned then: a name may lead elsewhere by then. */
+static int range_choose_maps(const struct plan *p, struct mount_plan *m, int source_fd,
+			     struct arena *a, struct error *e)
+{
+	struct stat st;
+
+	if (m->maps == MAPS_OF_CONFIG)
+		return 0;
+	if (idmap_is_needless(source_fd)) {
+		m->idmap = IDMAP_NONE;
+		return 0;
+	}
+	if (fstat(source_fd, &st) < 0)
+		return err_sys(e, "%s.source: look at %s", m->field, m->source);
+	if (m->maps == MAPS_OF_IMAGE)
+		return 0;
+	m->uid_maps = ids_map_to_owner(p->id_range, st.st_uid, p->program.uid, a);
+	m->gid_maps = ids_map_to_owner(p->id_range, st.st_gid, p->program.gid, a);
+	return 0;
+}
+
+/* A user namespace for maps; binds that follow each other mostly have the same. */
+struct range_maps {
+	int fd;
+	struct oci_id_maps uids, gids;
+};
+
+static bool range_is_same(const struct oci_id_maps *x, const struct oci_id_maps *y)
+{
+	return x->n == y->n && memcmp(x->v, y->v, x->n * sizeof(*x->v)) == 0;
+}
+
+static int range_set_maps(const struct plan *p, struct range_maps *maps,
+			  const struct oci_id_maps *uids, const struct oci_id_maps *gids,
+			  const char *field, struct error *e)
+{
+	if (maps->fd >= 0 && range_is_same(&maps->uids, uids) && range_is_same(&maps->gids, gids))
+		return 0;
+	fd_close(&maps->fd);
+	*maps = (struct range_maps){
+		.fd = userns_open_map(uids, gids, p->rootless, e), .uids = *uids, .gids = *gids};
+	return maps->fd < 0 ? err_wrap(e, "%s.uidMappings", field) : 0;
+}
+
+static int range_open_root(const struct plan *p, struct sources *s, struct range_maps *maps,
+			   struct arena *a, struct error *e)
+{
+	const struct oci_id_maps plain = ids_map_plainly(p->id_range, a);
+	autoclose int at_fd = -1;
+
+	if (!p->id_range.size)
+		return 0;
+	at_fd = open(p->rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (at_fd < 0)
+		return err_sys(e, "root.path: open %s", p->rootfs);
+	if (range_set_maps(p, maps, &plain, &plain, "linux", e) < 0)
+		return -1;
+	s->root_mapped_fd = idmap_clone(at_fd, maps->fd, "root.path", p->rootfs, e);
+	return s->root_mapped_fd < 0 ? -1 : 0;
+}
+
+static int range_open_bind(const struct plan *p, struct mount_plan *m, struct range_maps *maps,
+			   struct arena *a, int *ret_fd, struct error *e)
+{
+	autoclose int source_fd = mount_open_source(p, m, e);
+
+	if (source_fd < 0 || range_choose_maps(p, m, source_fd, a, e) < 0)
+		return -1;
+	if (m->idmap == IDMAP_NONE)
+		return 0;
+	if (range_set_maps(p, maps, &m->uid_maps, &m->gid_maps, m->field, e) < 0)
+		return -1;
+	*ret_fd = mount_clone_bind(p, m, source_fd, maps->fd, e);
+	return *ret_fd < 0 ? -1 : 0;
+}
+
+int range_open_mapped(struct plan *p, struct sources *s, struct arena *a, struct error *e)
+{
+	struct range_maps maps = {.fd = -1};
+	int result = range_open_root(p, s, &maps, a, e);
+	size_t i;
+
+	for (i = 0; i < p->n_mounts && result == 0; i++) {
+		if (p->mounts[i].idmap == IDMAP_NONE)
+			continue;
+		result = range_open_bind(p, &p->mounts[i], &maps, a, &s->mounts[i], e);
+		s->cloned[i] = s->mounts[i] >= 0;
+	}
+	fd_close(&maps.fd);
+	return result;
+}
