@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -173,7 +174,11 @@ static long look_at(const void *arg)
 void probe_leaks(void)
 {
 	unsigned int n = 0;
+	int lock_fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
+	/* So that /proc/locks says something whatever the machine's programs do. */
+	if (lock_fd < 0 || flock(lock_fd, LOCK_SH | LOCK_NB) < 0)
+		puts("unlocked 1");
 	for (size_t i = 0; i < ARRAY_SIZE(leaks); i++) {
 		struct outcome o = attempt(look_at, &leaks[i], LIMIT);
 
@@ -182,5 +187,6 @@ void probe_leaks(void)
 			printf("leak %s %s %s\n", leaks[i].path,
 			       outcome_is_success(&o) ? "readable" : "hidden", outcome_word(&o));
 	}
+	close(lock_fd);
 	printf("leaks_readable %u\nleaks_tried %zu\n", n, ARRAY_SIZE(leaks));
 }

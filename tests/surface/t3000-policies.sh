@@ -39,10 +39,11 @@ _at_most() {
 	fail "$1 is $figure, want $2 at most"
 }
 
-# Every mount is nosuid, and nodev but for devices and terminals.
+# Every mount is nosuid, and nodev but for devices and terminals. In a user namespace each device is a mount.
 _mounts_have_flags() {
 	is "$(surface_figure "$T/said" mounts_without_nosuid)" 0
-	is "$(awk '$1 == "mount" && $3 !~ /(^|,)nodev(,|$)/ && $2 != "/dev" && $2 != "/dev/pts" && $2 != "/dev/console" { print $2 }' "$T/said")" ''
+	is "$(awk '$1 == "mount" && $3 !~ /(^|,)nodev(,|$)/ { print $2 }' "$T/said" |
+		grep -vxE '/dev(/(pts|console|null|zero|full|random|urandom|tty))?' | paste -sd ' ')" ''
 	isnt "$(surface_figure "$T/said" mounts)" 0
 }
 
@@ -87,6 +88,16 @@ code_tells_little_of_the_machine() {
 code_mounts_have_flags() {
 	_code mounts
 	_mounts_have_flags
+}
+
+code_is_no_wider_in_a_user_namespace() {
+	_probe code 'calls features mounts' 'ns("user") | .linux.uidMappings = [{containerID: 0, hostID: 1000000, size: 65536}]
+		| .linux.gidMappings = .linux.uidMappings'
+	_at_most features_allowed 7 '^feature .* allowed'
+	_mounts_have_flags
+	awk '$1 == "call" && $3 == "reached" { print $2 }' "$T/said" | sort >"$T/inside"
+	_code calls
+	is "$(awk '$1 == "call" && $3 == "reached" { print $2 }' "$T/said" | sort | comm -13 - "$T/inside" | paste -sd ' ')" ''
 }
 
 engine_reaches_250_system_calls_of_docker_s_at_most() {
