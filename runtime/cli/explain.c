@@ -189,8 +189,10 @@ static int explain_last(struct cli *c, struct buf *b, struct error *e)
 	if (life_explain_last(c->root, c->last < LAST_MAX ? c->last : LAST_MAX, c->arena, &lines,
 			      e) < 0)
 		return -1;
-	for (i = 0; i < lines.n; i++)
-		buf_printf(b, "%s\n", lines.v[i]);
+	for (i = 0; i < lines.n; i++) {
+		buf_str(b, lines.v[i]);
+		buf_char(b, '\n');
+	}
 	if (!lines.n)
 		return err_set(e, ERR_NOT_FOUND,
 			       "no policy has changed or refused a container of %s", c->root);

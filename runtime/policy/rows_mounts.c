@@ -95,15 +95,14 @@ static void paths_unite(struct tightening *t, const char *field, struct strings 
 int row_proc(struct tightening *t, struct error *e)
 {
 	static const char *const masked[] = {
-		"/proc/acpi",	       "/proc/asound",	     "/proc/cmdline",
-		"/proc/config.gz",     "/proc/diskstats",    "/proc/interrupts",
-		"/proc/iomem",	       "/proc/ioports",	     "/proc/kallsyms",
-		"/proc/kcore",	       "/proc/key-users",    "/proc/keys",
-		"/proc/kpagecgroup",   "/proc/kpagecount",   "/proc/kpageflags",
-		"/proc/latency_stats", "/proc/pagetypeinfo", "/proc/partitions",
-		"/proc/pressure",      "/proc/sched_debug",  "/proc/scsi",
-		"/proc/slabinfo",      "/proc/softirqs",     "/proc/timer_list",
-		"/proc/timer_stats",   "/proc/vmallocinfo",
+		"/proc/acpi", "/proc/asound", "/proc/buddyinfo", "/proc/cmdline",
+		"/proc/config.gz", "/proc/consoles", "/proc/diskstats", "/proc/interrupts",
+		"/proc/iomem", "/proc/ioports", "/proc/kallsyms", "/proc/kcore",
+		"/proc/key-users", "/proc/keys", "/proc/kpagecgroup", "/proc/kpagecount",
+		"/proc/kpageflags", "/proc/latency_stats", "/proc/locks", "/proc/pagetypeinfo",
+		"/proc/partitions", "/proc/pressure", "/proc/sched_debug", "/proc/scsi",
+		"/proc/slabinfo", "/proc/softirqs", "/proc/timer_list", "/proc/timer_stats",
+		"/proc/vmallocinfo", "/proc/zoneinfo",
 	};
 	static const char *const readonly[] = {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys",
 					       "/proc/sysrq-trigger"};

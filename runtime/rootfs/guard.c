@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -122,17 +123,57 @@ static bool allowance_fits(const char *word, const struct way *source, bool writ
 	       way_has(source, (struct inode){st.st_dev, st.st_ino});
 }
 
-/* Is it the bundle's, or the engine's own? */
-static bool source_is_engines(const struct plan_guard *g, const char *bundle,
-			      const struct way *source)
+/* Where it is, as the kernel names it; false: nowhere. The text ends with a slash. */
+static bool source_path(int fd, char path[PATH_MAX + 2])
 {
+	char link[64];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, path, PATH_MAX);
+	if (len <= 0 || len == PATH_MAX)
+		return false;
+	memcpy(path + len, "/", 2);
+	return true;
+}
+
+/* Engines have places of their own below directories that they choose. Nobody can make such a name
+ * where he may not write anyway, nor know the id of a container before. */
+static bool path_is_engines(const char *path, const char *id)
+{
+	static const char *const parts[] = {"/overlay-containers/", "/vfs-containers/",
+					    "/io.containerd.grpc.v1.cri/sandboxes/"};
+	enum { ID_CHOSEN = 32 }; /* shorter ones are people's */
+	const char *at = path;
+	size_t len = strlen(id), i;
+
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		if (strstr(path, parts[i]))
+			return true;
+	while (len >= ID_CHOSEN && (at = strstr(at, id)) != NULL) {
+		if (at > path && at[-1] == '/' && at[len] == '/')
+			return true;
+		at += len;
+	}
+	/* docker's directory for containers with mapped ids. */
+	return fnmatch("/var/lib/docker/*.*/containers/*", path, FNM_PATHNAME | FNM_LEADING_DIR) ==
+		       0 ||
+	       fnmatch("/var/lib/docker/*.*/volumes/*", path, FNM_PATHNAME | FNM_LEADING_DIR) == 0;
+}
+
+/* Is it the bundle's, or the engine's own? */
+static bool source_is_engines(const struct plan *p, const char *path, const struct way *source)
+{
+	const struct plan_guard *g = &p->guard;
 	struct way below; /* the directory itself is another matter than what is in it */
 	struct stat st;
 	size_t i;
 
+	if (path_is_engines(path, p->id))
+		return true;
 	memcpy(below.v, source->v + 1, (source->n - 1) * sizeof(*source->v));
 	below.n = source->n - 1;
-	if (stat(bundle, &st) == 0 && way_has(&below, (struct inode){st.st_dev, st.st_ino}))
+	if (stat(p->bundle, &st) == 0 && way_has(&below, (struct inode){st.st_dev, st.st_ino}))
 		return true;
 	if (g->runtime_dir && stat(g->runtime_dir, &st) == 0 &&
 	    way_has(&below, (struct inode){st.st_dev, st.st_ino}))
@@ -233,31 +274,24 @@ static int guard_compare(const struct plan_guard *g, const char *field, const ch
 }
 
 /* Directories that hold keys wherever they are. */
-static int guard_check_names(const struct plan_guard *g, const char *field, int fd, bool write,
-			     struct error *e)
+static int guard_check_names(const struct plan_guard *g, const char *field, const char *path,
+			     bool write, struct error *e)
 {
-	static const char *const names[] = {"/.ssh", "/.kube", "/.docker", "/.gnupg"};
-	char link[64], path[PATH_MAX + 2];
-	const char *at;
-	ssize_t len;
+	static const char *const names[] = {"/.ssh/", "/.kube/", "/.docker/", "/.gnupg/"};
 	size_t i;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	len = readlink(link, path, PATH_MAX);
-	if (len <= 0)
-		return err_sys(e, "%s.source: look at it", field);
-	memcpy(path + len, "/", 2);
 	for (i = 0; write && i < ARRAY_SIZE(names); i++)
-		for (at = path; (at = strstr(at, names[i])); at++)
-			if (at[strlen(names[i])] == '/')
-				return guard_refuse(g, field, "is or lies in", names[i] + 1, write,
-						    e);
+		if (strstr(path, names[i]))
+			return guard_refuse(g, field, "is or lies in a directory called",
+					    names[i], write, e);
 	return 0;
 }
 
-int guard_check_source(const struct plan_guard *g, const char *bundle, const char *field, int fd,
-		       bool write, struct error *e)
+int guard_check_source(const struct plan *plan, const char *field, int fd, bool write,
+		       struct error *e)
 {
+	const struct plan_guard *g = &plan->guard;
+	char path[PATH_MAX + 2];
 	struct way source;
 	struct stat st;
 	bool is_dir;
@@ -265,7 +299,7 @@ int guard_check_source(const struct plan_guard *g, const char *bundle, const cha
 
 	if (!g->sources)
 		return 0;
-	if (fstat(fd, &st) < 0 || way_up(fd, &source) < 0)
+	if (fstat(fd, &st) < 0 || way_up(fd, &source) < 0 || !source_path(fd, path))
 		return err_sys(e, "%s.source: look at it", field);
 	for (i = 0; i < g->n_allowed; i++)
 		if (allowance_fits(g->allowed[i], &source, write))
@@ -274,12 +308,12 @@ int guard_check_source(const struct plan_guard *g, const char *bundle, const cha
 	if (S_ISSOCK(st.st_mode) || S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode))
 		return guard_refuse(g, field, "is",
 				    S_ISSOCK(st.st_mode) ? "a socket" : "a device", false, e);
-	if (source_is_engines(g, bundle, &source))
+	if (source_is_engines(plan, path, &source))
 		return 0;
 	/* Above everything, in a mount namespace or chroot whose root it is. */
 	if (source.n == 2 && inode_same(source.v[0], source.v[1]))
 		return guard_refuse(g, field, "is", "the host's /", false, e);
-	if (guard_check_names(g, field, fd, write, e) < 0 ||
+	if (guard_check_names(g, field, path, write, e) < 0 ||
 	    guard_compare(g, field, g->state_root, &source, is_dir, false, e) < 0)
 		return -1;
 	for (i = 0; i < g->n_paths; i++) {

@@ -98,7 +98,7 @@ int mount_open_source(const struct plan *p, const struct mount_plan *m, struct e
 	if (fd < 0)
 		return err_sys(e, "%s.source: open %s", m->field, m->source);
 	if (!m->inside && !m->stands_in &&
-	    guard_check_source(&p->guard, p->bundle, m->field, fd,
+	    guard_check_source(p, m->field, fd,
 			       !((m->set | m->set_all) & MOUNT_ATTR_RDONLY), e) < 0) {
 		close(fd);
 		return -1;

@@ -19,7 +19,8 @@
 static struct arena arena;
 static struct error e;
 
-static const struct host_facts root_host = {.privileged = true, .machine_root = true};
+static const struct host_facts root_host = {
+	.privileged = true, .machine_root = true, .id_range = {.first = 1879048192, .size = 65536}};
 
 /* A config with what the text adds to what every config has. */
 static struct oci_config config_of(const char *more)
