@@ -27,6 +27,13 @@ _worker() {
 	sed -n 's/.*, worker //p' said
 }
 
+# What the server has said is shown if the word never comes.
+_says() {
+	grep -qs "$1" said && return
+	[ "$((SECONDS - ${SAID_SINCE:=$SECONDS}))" -lt 28 ] || echo "the server said: $(cat said 2>&1)"
+	return 1
+}
+
 _is_gone() {
 	[ ! -e "$T/state/$ID" ]
 }
@@ -64,7 +71,7 @@ without_streams_there_is_nothing_of_the_servers() {
 the_environment_of_the_server_stays_there() {
 	bundle 'sh("sleep 1000")'
 	SECRET_OF_SERVER=1 _serve_on create start sleep
-	wait_until 20 grep -q started said
+	wait_until 20 _says started
 	[ "$(tr '\0' '\n' <"/proc/$(_worker)/environ" | grep -c SECRET)" = 0 ] || fail 'the worker has it'
 	is "$(find "/proc/$(_worker)/fd" -lname '*said' | wc -l)" 0 'descriptors of the server'
 	kill "$PID_OF_SERVER"
@@ -134,7 +141,7 @@ a_server_that_dies_takes_its_container_along() {
 		bundle 'sh("sleep 1000")'
 		# shellcheck disable=SC2086
 		_serve_on $word sleep
-		wait_until 20 grep -q "${word#create }" said
+		wait_until 20 _says "${word#create }"
 		kill -9 "$PID_OF_SERVER"
 		wait_until 20 _is_gone
 		nothing_is_left
@@ -153,7 +160,7 @@ a_server_that_dies_during_a_create_is_noticed() {
 a_container_that_is_to_survive_does() {
 	bundle 'sh("sleep 1000")'
 	_serve_on survives create start sleep
-	wait_until 20 grep -q started said
+	wait_until 20 _says started
 	kill -9 "$PID_OF_SERVER"
 	wait_until 20 eval '! kill -0 "$(_worker)" 2>/dev/null'
 	is "$(status_of "$ID")" running
