@@ -19,7 +19,8 @@
 enum { NOBODY = 65534, FILE_MAX = 1 << 20 };
 
 /* Paths and words of others are in it: a terminal gets no control characters, and one line. */
-static void text_set(char text[LOOK_TEXT], const char *fmt, va_list ap)
+static void __attribute__((format(printf, 2, 0)))
+text_set(char text[LOOK_TEXT], const char *fmt, va_list ap)
 {
 	char *p;
 
