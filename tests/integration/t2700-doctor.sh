@@ -485,7 +485,7 @@ engines_are_tried_only_when_asked() {
 	_answers try.0 0 engine.docker ok 'registered, and a container ran'
 	_answers try.3 0 engine.docker warn 'no container ran: two'
 	_answers try.none 0 engine.docker warn 'doesn.t answer: no daemon'
-	file_has "$T/err.0" '^docker: being tried, which may take'
+	file_has "$T/err.0" '^docker: tried if it knows sbxrun, which may take'
 	is "$(sort -u "$T/calls")" $'run --rm --runtime sbxrun hello-world\nversion'
 }
 
