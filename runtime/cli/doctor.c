@@ -18,7 +18,7 @@ static void say_beginning(void *context, const char *title, int seconds)
 {
 	(void)context;
 	fflush(stdout);
-	fprintf(stderr, "%s: being tried, which may take %d s\n", title, seconds);
+	fprintf(stderr, "%s: tried if it knows sbxrun, which may take %d s\n", title, seconds);
 }
 
 static void print_finding(void *context, const struct doctor_finding *f)

@@ -57,6 +57,80 @@ static unsigned int controllers_of(const struct cgroup_host *host)
 	return bits;
 }
 
+/* ---- what systemd gives to ordinary users ---- */
+
+static unsigned int read_delegates(struct look *l, const char *pattern, unsigned int bits)
+{
+	glob_t found;
+	size_t i;
+
+	if (glob(pattern, 0, NULL, &found) != 0)
+		return bits;
+	for (i = 0; i < found.gl_pathc; i++) {
+		const char *text = look_file(l, found.gl_pathv[i], NULL);
+
+		if (text)
+			bits = words_read_delegate(text, bits);
+	}
+	globfree(&found);
+	return bits;
+}
+
+/* What a session has now says more than the unit files, which count from the next one on. */
+static unsigned int delegated(struct look *l, const char *mount, const char **ret_from)
+{
+	const char *user = l->who == WHO_ROOT ? "*" : arena_printf(l->arena, "%u", geteuid());
+	const char *text = NULL;
+	unsigned int bits;
+	glob_t found;
+
+	*ret_from = "a running session";
+	if (glob(arena_printf(l->arena,
+			      "%s/user.slice/user-%s.slice/user@%s.service/cgroup.controllers",
+			      mount, user, user),
+		 0, NULL, &found) == 0) {
+		text = look_file(l, found.gl_pathv[0], NULL);
+		globfree(&found);
+	}
+	if (text)
+		return words_read_controllers(text);
+	*ret_from = "the unit files";
+	bits = read_delegates(l, "/usr/lib/systemd/system/user@.service", 0);
+	bits = read_delegates(l, "/usr/lib/systemd/system/user@.service.d/*.conf", bits);
+	return read_delegates(l, DELEGATE_DIR "/*.conf", bits);
+}
+
+static void remedy_delegate(struct look *l)
+{
+	look_remedy(l, "mkdir -p " DELEGATE_DIR " && printf '[Service]\\nDelegate=cpu cpuset io "
+		       "memory pids\\n' >" DELEGATE_DIR "/delegate.conf && systemctl "
+		       "daemon-reload");
+}
+
+/* Those that the machine has, and that can be given. */
+static unsigned int controllers_there(struct look *l, const struct cgroup_hierarchy *unified)
+{
+	const char *text =
+		look_file(l, arena_printf(l->arena, "%s/cgroup.controllers", unified->mount), NULL);
+
+	return text ? words_read_controllers(text) : CONTROLLERS_ALL;
+}
+
+/* A user's systemd looks at what is delegated to it when it starts. */
+static void remedy_controllers(struct look *l, const struct cgroup_host *host, unsigned int lacking)
+{
+	const struct cgroup_hierarchy *unified = find_unified(host);
+	const char *from;
+
+	if (l->who != WHO_USER || !unified || !systemd_is_running() ||
+	    !(lacking & controllers_there(l, unified)))
+		return;
+	if (lacking & controllers_there(l, unified) & ~delegated(l, unified->mount, &from))
+		remedy_delegate(l);
+	else
+		look_remedy(l, "systemctl restart user@%u.service", geteuid());
+}
+
 /* ---- which there are ---- */
 
 static int look_mode(struct look *l)
@@ -77,17 +151,15 @@ static int look_mode(struct look *l)
 	return look_missing(l, "none is mounted");
 }
 
-static void remedy_delegate(struct look *l)
-{
-	look_remedy(l, "mkdir -p " DELEGATE_DIR " && printf '[Service]\\nDelegate=cpu cpuset io "
-		       "memory pids\\n' >" DELEGATE_DIR "/delegate.conf && systemctl "
-		       "daemon-reload");
-}
-
-/* On v1 an ordinary user has none, whatever they are. */
+/* There is nothing to say of limits where no cgroup can be made, which has a line of its own. */
 static bool is_shut_out(struct look *l, const struct cgroup_host *host)
 {
-	return l->who == WHO_USER && host->mode != CGROUP_V2;
+	size_t i;
+
+	for (i = 0; i < host->n; i++)
+		if (l->who == WHO_ROOT || host->v[i].base)
+			return false;
+	return true;
 }
 
 static int look_controllers(struct look *l)
@@ -96,15 +168,14 @@ static int look_controllers(struct look *l)
 	unsigned int bits;
 	struct error e;
 
-	if (probe(l, &host, &e) < 0 || host.mode == CGROUP_NONE || is_shut_out(l, &host))
+	if (probe(l, &host, &e) < 0 || is_shut_out(l, &host))
 		return LOOK_NOTHING;
 	bits = controllers_of(&host);
 	if (bits == CONTROLLERS_ALL)
 		return look_fine(l, "%s", words_list_controllers(bits, l->arena));
-	if (l->who != WHO_ROOT && systemd_is_running())
-		remedy_delegate(l);
-	else if (!(bits & words_read_controllers("memory")))
+	if (l->who == WHO_ROOT && !(bits & words_read_controllers("memory")))
 		look_remedy_boot(l, "cgroup_enable=memory");
+	remedy_controllers(l, &host, CONTROLLERS_ALL & ~bits);
 	return look_missing(l, "%s; there is no %s: limits of these can't be set",
 			    bits ? words_list_controllers(bits, l->arena) : "none",
 			    words_list_controllers(CONTROLLERS_ALL & ~bits, l->arena));
@@ -115,12 +186,11 @@ static int look_pids(struct look *l)
 	struct cgroup_host host;
 	struct error e;
 
-	if (probe(l, &host, &e) < 0 || host.mode == CGROUP_NONE || is_shut_out(l, &host))
+	if (probe(l, &host, &e) < 0 || is_shut_out(l, &host))
 		return LOOK_NOTHING;
 	if (controllers_of(&host) & words_read_controllers("pids"))
 		return look_fine(l, "can be set");
-	if (l->who != WHO_ROOT && systemd_is_running())
-		remedy_delegate(l);
+	remedy_controllers(l, &host, words_read_controllers("pids"));
 	return look_missing(l, "there is no controller pids: nothing stops a fork bomb");
 }
 
@@ -197,7 +267,7 @@ static int look_create(struct look *l)
 
 	if (probe(l, &host, &e) < 0 || host.mode == CGROUP_NONE)
 		return LOOK_NOTHING;
-	if (is_shut_out(l, &host)) {
+	if (l->who == WHO_USER && host.mode != CGROUP_V2) {
 		look_remedy_boot(l, "systemd.unified_cgroup_hierarchy=1");
 		return look_missing(l, "with cgroup v1 ordinary users have none: their containers "
 				       "run without limits");
@@ -256,65 +326,25 @@ static int look_driver(struct look *l)
 	return look_fine(l, "cgroupfs: systemd is not the init of this machine");
 }
 
-static unsigned int read_delegates(struct look *l, const char *pattern, unsigned int bits)
-{
-	glob_t found;
-	size_t i;
-
-	if (glob(pattern, 0, NULL, &found) != 0)
-		return bits;
-	for (i = 0; i < found.gl_pathc; i++) {
-		const char *text = look_file(l, found.gl_pathv[i], NULL);
-
-		if (text)
-			bits = words_read_delegate(text, bits);
-	}
-	globfree(&found);
-	return bits;
-}
-
-/* What a session has now says more than the unit files, which count from the next one on. */
-static unsigned int delegated(struct look *l, const char *mount, const char **ret_from)
-{
-	const char *user = l->who == WHO_ROOT ? "*" : arena_printf(l->arena, "%u", geteuid());
-	const char *text = NULL;
-	unsigned int bits;
-	glob_t found;
-
-	*ret_from = "a running session";
-	if (glob(arena_printf(l->arena,
-			      "%s/user.slice/user-%s.slice/user@%s.service/cgroup.controllers",
-			      mount, user, user),
-		 0, NULL, &found) == 0) {
-		text = look_file(l, found.gl_pathv[0], NULL);
-		globfree(&found);
-	}
-	if (text)
-		return words_read_controllers(text);
-	*ret_from = "the unit files";
-	bits = read_delegates(l, "/usr/lib/systemd/system/user@.service", 0);
-	bits = read_delegates(l, "/usr/lib/systemd/system/user@.service.d/*.conf", bits);
-	return read_delegates(l, DELEGATE_DIR "/*.conf", bits);
-}
-
 static int look_delegation(struct look *l)
 {
 	const struct cgroup_hierarchy *unified;
 	struct cgroup_host host;
-	unsigned int bits;
+	unsigned int bits, there;
 	const char *from;
 	struct error e;
 
 	if (probe(l, &host, &e) < 0 || host.mode != CGROUP_V2 || !systemd_is_running() ||
 	    !(unified = find_unified(&host)))
 		return LOOK_NOTHING;
-	bits = delegated(l, unified->mount, &from);
-	if (bits == CONTROLLERS_ALL)
+	there = controllers_there(l, unified);
+	bits = delegated(l, unified->mount, &from) & there;
+	if (bits == there)
 		return look_fine(l, "%s (by %s)", words_list_controllers(bits, l->arena), from);
 	remedy_delegate(l);
 	return look_less(l, "systemd gives ordinary users %s (by %s), and not %s",
 			 bits ? words_list_controllers(bits, l->arena) : "none", from,
-			 words_list_controllers(CONTROLLERS_ALL & ~bits, l->arena));
+			 words_list_controllers(there & ~bits, l->arena));
 }
 
 /* An ordinary user's containers run without, and say which limits have no effect. */

@@ -1,6 +1,7 @@
 /* Ids for user namespaces: the helpers that map them, and the ranges in /etc. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
@@ -9,14 +10,14 @@
 #include "base/str.h"
 #include "doctor/check.h"
 #include "doctor/words.h"
+#include "state/pool.h"
 
 enum { RANGE = 65536, FIRST_SUBID = 100000 };
 
-/* Above what systemd gives to containers of its own, and room for 1024 of ours. */
-#define AUTO_OWNER "sbxrun"
-enum { AUTO_FIRST = 0x70000000, AUTO_COUNT = 1024 * RANGE };
+#define BOTH "/etc/subuid /etc/subgid"
 
-static const char *const id_files[] = {"/etc/subuid", "/etc/subgid"};
+/* Room for 1024 containers, where POOL_ENTRY has ids of others. */
+enum { SMALL_POOL = 1024 * RANGE };
 
 /* ---- the helpers ---- */
 
@@ -115,44 +116,67 @@ static int look_ranges(struct look *l)
 			    name ? name : uid);
 }
 
-/* Ranges for containers that root's runtime gives ids of their own: the same in both files. */
-static int look_auto(struct look *l)
+/* The entries of others in both files. */
+static struct subids read_others(struct look *l, const char *subuid, const char *subgid)
 {
-	const char *lacking = "", *text = "";
-	const struct subid *other = NULL;
-	struct subids all;
-	uint64_t first;
-	size_t i;
+	struct subids s =
+		words_read_subids(arena_printf(l->arena, "%s\n%s", subuid, subgid), l->arena);
+	size_t i, n = 0;
 
-	for (i = 0; i < ARRAY_SIZE(id_files); i++) {
-		const char *read = look_file(l, id_files[i], NULL);
-		struct subids s = read_ids(l, id_files[i]);
+	for (i = 0; i < s.n; i++)
+		if (!str_eq(s.v[i].owner, POOL_NAME))
+			s.v[n++] = s.v[i];
+	s.n = n;
+	return s;
+}
 
-		text = arena_printf(l->arena, "%s\n%s", text, read ? read : "");
-		other = other ? other : words_shared_subid(&s, AUTO_OWNER);
-		if (words_count_subids(&s, AUTO_OWNER, AUTO_OWNER) < RANGE)
-			lacking = arena_printf(l->arena, "%s %s", lacking, id_files[i]);
+/* An entry that is nobody's, where pool_read() wants it; NULL: there is no room. */
+static const char *free_entry(struct look *l, const char *subuid, const char *subgid)
+{
+	struct subids others = read_others(l, subuid, subgid);
+	struct subids ours = words_read_subids(arena_strdup(l->arena, POOL_ENTRY), l->arena);
+	uint64_t first = ours.v[0].first, count = ours.v[0].count, found;
+
+	if (words_free_subids(&others, first, count) == first)
+		return POOL_ENTRY;
+	found = words_free_subids(&others, first, SMALL_POOL);
+	if (!found || found + SMALL_POOL > first + count)
+		return NULL;
+	return arena_printf(l->arena, POOL_NAME ":%llu:%d", (unsigned long long)found, SMALL_POOL);
+}
+
+/* Ids for containers to which root's runtime gives some of their own. */
+static int look_pool(struct look *l)
+{
+	const char *subuid = look_file(l, "/etc/subuid", NULL);
+	const char *subgid = look_file(l, "/etc/subgid", NULL);
+	const char *entry;
+	struct pool pool;
+	struct error e;
+
+	subuid = subuid ? subuid : "";
+	subgid = subgid ? subgid : "";
+	if (pool_read(subuid, subgid, &pool, &e) == 0)
+		return look_fine(l, "for %u containers", pool_count(&pool));
+	entry = free_entry(l, subuid, subgid);
+	if (!strstr(subuid, POOL_NAME ":") && !strstr(subgid, POOL_NAME ":")) {
+		if (entry)
+			look_remedy(l, "echo %s | tee -a " BOTH, entry);
+		return look_missing(l, "/etc/subuid and /etc/subgid have no entry " POOL_NAME);
 	}
-	if (other)
-		return look_less(l, "%s has ids of the entry " AUTO_OWNER ", too", other->owner);
-	if (!*lacking)
-		return look_fine(l, "/etc/subuid and /etc/subgid have ranges for " AUTO_OWNER);
-	all = words_read_subids(arena_strdup(l->arena, text), l->arena);
-	first = words_free_subids(&all, AUTO_FIRST, AUTO_COUNT);
-	if (first)
-		look_remedy(l, "echo " AUTO_OWNER ":%llu:%d | tee -a%s", (unsigned long long)first,
-			    AUTO_COUNT, lacking);
-	return look_missing(l,
-			    "no entry " AUTO_OWNER " with %d ids in%s: containers get no ids of "
-			    "their own by themselves",
-			    RANGE, lacking);
+	if (entry)
+		look_remedy(l,
+			    "touch " BOTH " && sed -i /^" POOL_NAME ":/d " BOTH
+			    " && echo %s | tee -a " BOTH,
+			    entry);
+	return look_missing(l, "%s", e.text);
 }
 
 static const struct doctor_check checks[] = {
 	{"ids.helpers", "newuidmap, newgidmap", WHO_ROOT | WHO_USER, 0, look_helpers},
 	{"ids.subuid", "/etc/subuid", WHO_USER, 0, look_ranges, "/etc/subuid"},
 	{"ids.subgid", "/etc/subgid", WHO_USER, 0, look_ranges, "/etc/subgid"},
-	{"ids.auto", "ids for automatic user namespaces", WHO_ROOT, 0, look_auto},
+	{"ids.auto", "ids for automatic user namespaces", WHO_ROOT, 0, look_pool},
 };
 
 const struct doctor_group doctor_ids = {checks, ARRAY_SIZE(checks)};

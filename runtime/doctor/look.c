@@ -19,7 +19,8 @@
 enum { NOBODY = 65534, FILE_MAX = 1 << 20 };
 
 /* Paths and words of others are in it: a terminal gets no control characters, and one line. */
-static void text_set(char text[LOOK_TEXT], const char *fmt, va_list ap)
+static void __attribute__((format(printf, 2, 0)))
+text_set(char text[LOOK_TEXT], const char *fmt, va_list ap)
 {
 	char *p;
 
@@ -115,6 +116,20 @@ static bool has_own_namespaces(void)
 	return false;
 }
 
+/* Where the cgroup namespace is the machine's, the engine's own names are in the path. */
+static const char *engine_of_cgroup(struct look *l)
+{
+	static const char *const words[][2] = {
+		{"/kubepods", "kubernetes"}, {"/docker", "docker"}, {"/libpod", "podman"}};
+	const char *text = look_file(l, "/proc/self/cgroup", NULL);
+	size_t i;
+
+	for (i = 0; text && i < ARRAY_SIZE(words); i++)
+		if (strstr(text, words[i][0]))
+			return words[i][1];
+	return NULL;
+}
+
 const char *look_container(struct look *l)
 {
 	const char *word = getenv("container");
@@ -127,7 +142,7 @@ const char *look_container(struct look *l)
 		return "docker";
 	if (access("/run/.containerenv", F_OK) == 0)
 		return "podman";
-	return word && *word ? arena_strdup(l->arena, word) : NULL;
+	return word && *word ? word : engine_of_cgroup(l);
 }
 
 long look_sysctl(const char *path)

@@ -78,18 +78,6 @@ uint64_t words_free_subids(const struct subids *s, uint64_t from, uint64_t count
 	return wanted.first + count <= UINT32_MAX ? wanted.first : 0;
 }
 
-const struct subid *words_shared_subid(const struct subids *s, const char *owner)
-{
-	size_t i, k;
-
-	for (i = 0; i < s->n; i++)
-		for (k = 0; k < s->n; k++)
-			if (str_eq(s->v[i].owner, owner) && !str_eq(s->v[k].owner, owner) &&
-			    subids_meet(&s->v[i], &s->v[k]))
-				return &s->v[k];
-	return NULL;
-}
-
 const char *words_name_of(char *text, const char *uid)
 {
 	char *line;

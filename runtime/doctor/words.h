@@ -33,9 +33,6 @@ uint64_t words_count_subids(const struct subids *s, const char *name, const char
 /* The first of `count` ids from `from` on that are nobody's; 0: there are none below 2^32 - 1. */
 uint64_t words_free_subids(const struct subids *s, uint64_t from, uint64_t count);
 
-/* An entry of somebody else's that has ids of this owner's, too; NULL: none. */
-const struct subid *words_shared_subid(const struct subids *s, const char *owner);
-
 /* The name of a uid in the text of /etc/passwd, which is changed; NULL: it has none. */
 const char *words_name_of(char *text, const char *uid);
 

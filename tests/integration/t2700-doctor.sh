@@ -186,21 +186,33 @@ a_user_without_a_name_has_ranges_by_his_number() {
 	_answers 2 0 ids.subgid ok
 }
 
+# The usual entry, another one where somebody has these ids, and in place of one that can't be used.
 root_is_told_how_to_make_ranges_for_containers() {
 	_program
 	_apart '
 		own_etc
-		printf "other:1879048192:65536\n" >/etc/subuid
-		: >/etc/subgid
+		: >/etc/subuid
+		rm /etc/subgid
 		doctor "$T/1"
 		help "$T/1" ids.auto
 		doctor "$T/2"
-		echo "other:1879113730:1" >>/etc/subuid
-		doctor "$T/3"'
-	_answers 1 0 ids.auto warn '/etc/subuid /etc/subgid'
-	is "$(_remedy 1 ids.auto)" 'echo sbxrun:1879113728:67108864 | tee -a /etc/subuid /etc/subgid'
-	_answers 2 0 ids.auto ok
-	_answers 3 0 ids.auto warn 'other has ids of the entry sbxrun'
+		echo other:1879048192:65536 | tee /etc/subuid >/etc/subgid
+		doctor "$T/3"
+		help "$T/3" ids.auto
+		doctor "$T/4"
+		echo sbxrun:1879048200:65536 >>/etc/subuid
+		doctor "$T/5"
+		help "$T/5" ids.auto
+		doctor "$T/6"
+		cp /etc/subuid "$T/subuid"'
+	_answers 1 0 ids.auto warn 'have no entry sbxrun'
+	_answers 2 0 ids.auto ok '^for 4094 containers'
+	_answers 3 0 ids.auto warn 'have no entry sbxrun'
+	is "$(_remedy 3 ids.auto)" 'echo sbxrun:1879113728:67108864 | tee -a /etc/subuid /etc/subgid'
+	_answers 4 0 ids.auto ok '^for 1024 containers'
+	_answers 5 0 ids.auto warn 'sbxrun:1879048200:65536'
+	_answers 6 0 ids.auto ok '^for 1024 containers'
+	is "$(<"$T/subuid")" $'other:1879048192:65536\nsbxrun:1879113728:67108864'
 }
 
 helpers_without_the_right_to_map_are_noticed() {
@@ -473,7 +485,7 @@ engines_are_tried_only_when_asked() {
 	_answers try.0 0 engine.docker ok 'registered, and a container ran'
 	_answers try.3 0 engine.docker warn 'no container ran: two'
 	_answers try.none 0 engine.docker warn 'doesn.t answer: no daemon'
-	file_has "$T/err.0" '^docker: being tried, which may take'
+	file_has "$T/err.0" '^docker: tried if it knows sbxrun, which may take'
 	is "$(sort -u "$T/calls")" $'run --rm --runtime sbxrun hello-world\nversion'
 }
 

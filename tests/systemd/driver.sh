@@ -573,6 +573,43 @@ _is_gone_of_the_user() {
 	[ ! -e "/run/user/4242/systemd/transient/$UNIT" ] && is_gone "$UNIT"
 }
 
+# ---- the doctor's remedies ----
+
+# _of ID MEMBER: of the answers in $out.
+_of() {
+	jq -r --arg id "$1" --arg member "$2" '.checks[] | select(.id == $id) | .[$member]' <<<"$out"
+}
+
+the_doctors_remedy_gives_a_user_cgroups() {
+	local remedy
+	run "${AS_USER[@]}" "$SBXRUN" doctor --json
+	is "$(_of cgroup.create status)" warn
+	like "$(_of cgroup.create found)" 'is not delegated to us'
+	is "$(_of cgroup.controllers status)" ''
+	remedy=$(_of cgroup.create remedy)
+	run "${AS_USER[@]}" sh -c "$remedy --json"
+	rc_is 0
+	is "$(_of cgroup.create status)" ok
+	like "$(_of cgroup.controllers found)" 'memory pids'
+}
+
+the_doctors_remedy_delegates_what_there_is() {
+	local remedy
+	run sbx doctor --json
+	rc_is 0
+	is "$(_of cgroup.delegation status)" warn
+	like "$(_of cgroup.delegation found)" ', and not .*io'
+	remedy=$(_of cgroup.delegation remedy)
+	sh -c "$remedy"
+	run sbx doctor --json
+	is "$(_of cgroup.delegation status)" ok
+	run "${AS_USER[@]}" systemd-run -q --user --scope --property=Delegate=yes "$SBXRUN" doctor --json
+	like "$(_of cgroup.controllers found)" 'there is no .*io'
+	is "$(_of cgroup.controllers remedy)" 'systemctl restart user@4242.service'
+	rm -r /etc/systemd/system/user@.service.d
+	systemctl daemon-reload
+}
+
 # ---- the end ----
 
 nothing_is_left() {
@@ -588,6 +625,7 @@ if [ "$KIND" = v2 ]; then
 	unset -f a_weight_of_block_io_is_the_units
 else
 	unset -f unified_keys_are_the_units an_ordinary_users_scope_is_made_by_his_systemd # runc and sbxrun have no driver of v1 for him
+	unset -f the_doctors_remedy_gives_a_user_cgroups the_doctors_remedy_delegates_what_there_is
 	[ -e "${CGROUP_MOUNTS[blkio]}/system.slice/blkio.weight" ] || unset -f a_weight_of_block_io_is_the_units
 fi
 # runc 1.1 takes a unit that is there for its own. It waits for systemd without end, or for 30 seconds.
@@ -595,6 +633,7 @@ if ours; then
 	unset -f runcs_annotations_choose_properties
 else
 	unset -f a_unit_that_is_there_is_left_alone annotations_choose_no_properties create_does_not_wait_for_systemd_forever \
+		the_doctors_remedy_gives_a_user_cgroups the_doctors_remedy_delegates_what_there_is \
 		delete_does_not_wait_for_systemd_forever update_says_that_systemd_does_not_answer a_create_that_is_killed_leaves_nothing
 fi
 run_tests

@@ -60,15 +60,6 @@ TEST(a_free_range_meets_no_entry)
 	CHECK_INT(words_free_subids(&s, 100000, 65536), 0);
 }
 
-TEST(ids_that_two_owners_have_are_seen)
-{
-	struct subids s = read_subids("sbxrun:100000:65536\nme:165535:10\n");
-
-	CHECK(words_shared_subid(&s, "sbxrun") == &s.v[1]);
-	s = read_subids("sbxrun:100000:65536\nme:165536:10\nsbxrun:100005:1\n");
-	CHECK(!words_shared_subid(&s, "sbxrun"));
-}
-
 TEST(a_uid_has_the_name_that_passwd_gives_it)
 {
 	static const char passwd[] = "root:x:0:0:root:/root:/bin/sh\nbroken\nalso:x\n"
