@@ -120,7 +120,7 @@ static int range_try_source(const char *field, const char *path, bool recursive,
 		return 0;
 	if (!recursive && range_has_seen(seen, &st))
 		return 0;
-	clone_fd = idmap_clone(fd, userns_fd, field, path, e);
+	clone_fd = idmap_clone(fd, recursive, userns_fd, field, path, e);
 	return clone_fd < 0 ? -1 : 0;
 }
 
@@ -135,7 +135,7 @@ static int range_try_root(const char *path, int userns_fd, struct arena *a, stru
 		return 0;
 	t->root_mapped_fd = overlay ? overlay_clone(fd, userns_fd, t->hold.range.first, "root.path",
 						    path, a, &t->overlay_work, e) :
-				      idmap_clone(fd, userns_fd, "root.path", path, e);
+				      idmap_clone(fd, true, userns_fd, "root.path", path, e);
 	return t->root_mapped_fd < 0 ? -1 : 0;
 }
 

@@ -199,7 +199,8 @@ static int overlay_open_layer(const char *path, int userns_fd, const char *field
 
 	if (fd < 0)
 		return err_sys(e, "%s: open the layer %s", field, path);
-	return idmap_clone(fd, userns_fd, field, path, e);
+	/* Without what is mounted there: mostly the overlay itself. */
+	return idmap_clone(fd, false, userns_fd, field, path, e);
 }
 
 static int overlay_add_lower(int fs_fd, const struct overlay_layers *l, int userns_fd,

@@ -206,13 +206,14 @@ devices_and_files_of_the_kernel_need_no_mapping() {
 
 # ---- overlays ----
 
-# The bundle's root becomes an overlay as an engine makes it; more than one lower layer, and names that need care.
+# The bundle's root becomes an overlay as an engine makes it, with the mount beside its upper layer.
 _overlay() {
-	mkdir -p 'layers/a:b,c d' layers/low layers/it/{diff,work}
+	mkdir -p 'layers/two of two' layers/low layers/it/{diff,work,merged}
 	cp -a "$B/rootfs/." layers/low
-	echo upper >'layers/a:b,c d/two'
-	mkdir "$B/rootfs.of" && mv "$B/rootfs" "$B/rootfs.of/plain" && mkdir "$B/rootfs"
-	ln -s 'a:b,c d' layers/l
+	echo upper >'layers/two of two/two'
+	mv "$B/rootfs" "$B/image"
+	ln -s ../layers/it/merged "$B/rootfs"
+	ln -s 'two of two' layers/l
 	mount -t overlay overlay -o "lowerdir=$T/layers/l:$T/layers/low,upperdir=$T/layers/it/diff,workdir=$T/layers/it/work" "$B/rootfs"
 }
 
@@ -226,7 +227,7 @@ the_root_may_be_an_overlay() {
 	is "$(stat -c %u:%g layers/it/diff/{two,new})" $'5:6\n0:0'
 	is "$(stat -c %u:%g:%s layers/l/two)" 0:0:6
 	[ -c layers/it/diff/etc/group ] || fail "no whiteout"
-	is "$(ls layers/it)" $'diff\nwork'
+	is "$(ls layers/it)" $'diff\nmerged\nwork'
 	# The engine's own still works, and sees it.
 	is "$(stat -c %u:%g "$B/rootfs/two")" 5:6
 	echo x >>"$B/rootfs/etc/passwd"
@@ -254,7 +255,7 @@ a_directory_in_an_overlay_is_no_root_that_can_be_mapped() {
 	run _sbx run -b "$B" "$ID"
 	rc_is 1
 	like "$err" 'root.path: .*, an overlay, can.t map ids: it is not the top of the overlay'
-	is "$(ls layers/it)" $'diff\nwork'
+	is "$(ls layers/it)" $'diff\nmerged\nwork'
 	umount "$B/rootfs"
 }
 
@@ -263,9 +264,9 @@ delete_by_force_removes_the_work_directory_beside_the_layers() {
 	bundle 'sh("sleep 100")'
 	_overlay
 	_sbx run -d -b "$B" "$ID"
-	is "$(ls layers/it)" $'diff\nwork\nwork.sbxrun'
+	is "$(ls layers/it)" $'diff\nmerged\nwork\nwork.sbxrun'
 	_sbx delete -f "$ID"
-	is "$(ls layers/it)" $'diff\nwork'
+	is "$(ls layers/it)" $'diff\nmerged\nwork'
 	umount "$B/rootfs"
 }
 
