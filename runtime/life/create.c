@@ -90,6 +90,7 @@ static int create_record(const struct making *m, const struct host_facts *facts,
 		.own_user_ns = p->owns_userns,
 		.user_id = facts->joined_user_id,
 		.id_range = p->id_range,
+		.overlay_work = m->tightened.overlay_work,
 		.root_on_host = p->attach_on_host,
 		.root_mount_id = p->attach_on_host ? sys_mount_id(p->rootfs) : 0,
 		.cgroups = {.n = dirs.n, .v = dirs.v},
@@ -242,7 +243,7 @@ static int create_commit(struct making *m, int sock, struct error *e)
 	c->record.rdt.made = false; /* a shared class outlives its maker */
 	if (create_remember_init(c, m->a, e) < 0)
 		return -1;
-	ranges_settle(&m->tightened.hold, c->record.pid, c->record.pid_start);
+	range_settle(&m->tightened, c->record.pid, c->record.pid_start);
 	if (o->pidfd_socket && life_send_pidfd(o->pidfd_socket, c->pidfd, e) < 0)
 		return -1;
 	/* Whoever ends a create believes that there will be no container. */
@@ -413,7 +414,8 @@ static int create_prepare(struct making *m, struct error *e)
 		m->plan.hooks.prestart.n || m->plan.hooks.create_runtime.n || m->plan.n_netdevs;
 	/* Files and helpers of others may keep us waiting: all of them before the id is claimed,
 	 * and locked. */
-	if (create_open_console(m, e) < 0 || range_open_mapped(&m->plan, &in->sources, m->a, e) < 0)
+	if (create_open_console(m, e) < 0 ||
+	    range_open_mapped(&m->plan, &m->tightened, &in->sources, m->a, e) < 0)
 		return -1;
 	in->sources.nodes_fd = nodes_new_for(&m->plan);
 	if ((m->plan.program.set && init_check_filter(in, e) < 0) ||
@@ -447,7 +449,7 @@ static int create_make(struct making *m, struct error *e)
 	    create_spawn(m, e) == 0)
 		return 0;
 	create_explain(m, e);
-	ranges_settle(&m->tightened.hold, 0, 0);
+	range_settle(&m->tightened, 0, 0);
 	create_roll_back(c, m->a);
 	return -1;
 }
@@ -463,7 +465,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 		.a = a,
 		.joins = JOINS_NONE,
 		.netdevs = NETDEVS_NONE,
-		.tightened = {.takes_range = true, .hold = RANGE_HOLD_NONE},
+		.tightened = TIGHTENED_NONE,
 		.made = {.store = STORE_NONE,
 			 .pidfd = -1,
 			 .listener_fd = -1,
@@ -480,13 +482,14 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 			 .listen_fds = o->listen_fds,
 			 .streams = o->streams},
 	};
+	m->tightened.takes_range = true;
 	result = create_prepare(m, e);
 	patience_catch_signals();
 	if (result == 0)
 		result = create_make(m, e);
 	if (m->tightened.policy.name)
 		life_tell(o->root, o->id, &m->tightened, result < 0 ? e->text : NULL, a);
-	ranges_drop(&m->tightened.hold);
+	range_end(&m->tightened);
 	cgroup_holder_end(&m->init.cgroup);
 	create_close_inits(m);
 	if (result < 0) {

@@ -15,7 +15,7 @@
 #include "cgroup/rdt.h"
 #include "init/hooks.h"
 #include "life/internal.h"
-#include "state/ranges.h"
+#include "life/range.h"
 #include "sys/loop.h"
 #include "sys/patience.h"
 #include "sys/sys.h"
@@ -141,8 +141,7 @@ int life_destroy(struct store *s, const struct record *r, int pidfd, const struc
 	    (ours && destroy_all(s, r, pidfd, noter, a, e) < 0))
 		return -1;
 	destroy_run_poststop(r, noter, a);
-	if (r->id_range.size)
-		ranges_release(r->id_range, s->dfd);
+	range_release(s, r);
 	if (store_remove(s, e) < 0)
 		return -1;
 	log_info("container %s deleted", r->id);

@@ -17,6 +17,7 @@
 #include "cgroup/rdt.h"
 #include "init/init.h"
 #include "init/stage.h"
+#include "init/streams.h"
 #include "life/foreground.h"
 #include "life/guard.h"
 #include "life/internal.h"
@@ -388,6 +389,8 @@ static int exec_start(struct joining *x, int *ret_status, struct error *e)
 		return -1;
 	in->stage_fd = socks[1];
 	in->parent_fd = socks[0];
+	if (r->id_range.size)
+		streams_give(NULL, r->id_range.first);
 	pid = launch(&l, &pidfd, e);
 	timing_mark("process cloned");
 	exec_close_inits(&x->join);

@@ -112,7 +112,7 @@ static int explain_plan(const struct create_options *o, const struct policy *pol
 			const struct record *r, struct arena *a, struct explanation *x,
 			struct surface *ret, struct error *e)
 {
-	struct tightened t = {.hold = RANGE_HOLD_NONE};
+	struct tightened t = TIGHTENED_NONE;
 	struct plan *p = arena_new(a, struct plan);
 	struct host_facts facts;
 	struct bundle bundle;

@@ -167,7 +167,7 @@ int life_describe(const struct create_options *o, enum plan_form form, struct ar
 		  struct buf *b, struct error *e)
 {
 	struct plan *p = arena_new(a, struct plan);
-	struct tightened tightened = {.hold = RANGE_HOLD_NONE};
+	struct tightened tightened = TIGHTENED_NONE;
 	struct host_facts facts;
 	struct bundle bundle;
 	struct joins joins;

@@ -1,6 +1,7 @@
 #include "life/range.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,7 +14,9 @@
 #include "oci/oci.h"
 #include "rootfs/idmap.h"
 #include "rootfs/mount.h"
+#include "rootfs/overlay.h"
 #include "state/ranges.h"
+#include "state/sweep.h"
 
 /* ---- whether ---- */
 
@@ -117,14 +120,29 @@ static int range_try_source(const char *field, const char *path, bool recursive,
 		return 0;
 	if (!recursive && range_has_seen(seen, &st))
 		return 0;
-	clone_fd = idmap_clone(fd, userns_fd, field, path, e);
+	clone_fd = idmap_clone(fd, recursive, userns_fd, field, path, e);
 	return clone_fd < 0 ? -1 : 0;
 }
 
-static int range_try_filesystems(const struct oci_config *c, const char *bundle,
-				 struct id_range range, struct arena *a, struct error *e)
+/* An overlay is only made a second time if it is to stay. */
+static int range_try_root(const char *path, int userns_fd, struct arena *a, struct tightened *t,
+			  struct error *e)
 {
-	const struct oci_id_maps maps = ids_map_plainly(range, a);
+	autoclose int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool overlay = fd >= 0 && overlay_is_one(fd);
+
+	if (fd < 0 || (overlay && !t->takes_range))
+		return 0;
+	t->root_mapped_fd = overlay ? overlay_clone(fd, userns_fd, t->hold.range.first, "root.path",
+						    path, a, &t->overlay_work, e) :
+				      idmap_clone(fd, true, userns_fd, "root.path", path, e);
+	return t->root_mapped_fd < 0 ? -1 : 0;
+}
+
+static int range_try_filesystems(const struct oci_config *c, const char *bundle, struct arena *a,
+				 struct tightened *t, struct error *e)
+{
+	const struct oci_id_maps maps = ids_map_plainly(t->hold.range, a);
 	autoclose int userns_fd = userns_open_map(&maps, &maps, false, e);
 	struct range_seen seen = {.n = 0};
 	struct notes notes = {0};
@@ -132,15 +150,15 @@ static int range_try_filesystems(const struct oci_config *c, const char *bundle,
 	struct mount_plan m;
 	size_t i;
 
-	if (userns_fd < 0 || range_try_source("root.path", path_join(a, bundle, c->root.path), true,
-					      userns_fd, &seen, e) < 0)
+	if (userns_fd < 0)
 		return -1;
 	for (i = 0; i < c->mounts.n; i++)
 		if (plan_mount(&c->mounts.v[i], i, bundle, a, &m, &notes, &ignored) == 0 &&
 		    m.kind == MOUNT_BIND && m.idmap == IDMAP_NONE &&
 		    range_try_source(m.field, m.source, m.recursive, userns_fd, &seen, e) < 0)
 			return -1;
-	return 0;
+	/* Last: it may leave something to be removed. */
+	return range_try_root(path_join(a, bundle, c->root.path), userns_fd, a, t, e);
 }
 
 void range_find(const struct create_options *o, const char *bundle, const struct oci_config *c,
@@ -157,8 +175,8 @@ void range_find(const struct create_options *o, const char *bundle, const struct
 		return;
 	if ((t->takes_range ? ranges_take(state_dir, a, &t->hold, &why) :
 			     ranges_guess(state_dir, a, &t->hold.range, &why)) < 0 ||
-	    range_try_filesystems(c, bundle, t->hold.range, a, &why) < 0) {
-		ranges_drop(&t->hold);
+	    range_try_filesystems(c, bundle, a, t, &why) < 0) {
+		range_end(t);
 		facts->no_id_range = arena_strdup(a, why.text);
 		return;
 	}
@@ -211,10 +229,10 @@ static int range_set_maps(const struct plan *p, struct range_maps *maps,
 	return maps->fd < 0 ? err_wrap(e, "%s.uidMappings", field) : 0;
 }
 
-static int range_open_root(const struct plan *p, struct sources *s, struct range_maps *maps,
-			   struct arena *a, struct error *e)
+/* A second overlay is not the directory that conditions speak of: that one is judged. */
+static int range_take_root(const struct plan *p, struct tightened *t, struct sources *s,
+			   struct error *e)
 {
-	const struct oci_id_maps plain = ids_map_plainly(p->id_range, a);
 	autoclose int at_fd = -1;
 
 	if (!p->id_range.size)
@@ -222,10 +240,12 @@ static int range_open_root(const struct plan *p, struct sources *s, struct range
 	at_fd = open(p->rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (at_fd < 0)
 		return err_sys(e, "root.path: open %s", p->rootfs);
-	if (range_set_maps(p, maps, &plain, &plain, "linux", e) < 0)
+	if (sources_check_root(p, at_fd, e) < 0)
 		return -1;
-	s->root_mapped_fd = idmap_clone(at_fd, maps->fd, "root.path", p->rootfs, e);
-	return s->root_mapped_fd < 0 ? -1 : 0;
+	s->root_mapped_fd = fd_steal(&t->root_mapped_fd);
+	return s->root_mapped_fd < 0 ?
+		       err_set(e, ERR_BUG, "root.path: %s has its ids not mapped", p->rootfs) :
+		       0;
 }
 
 static int range_open_bind(const struct plan *p, struct mount_plan *m, struct range_maps *maps,
@@ -243,10 +263,11 @@ static int range_open_bind(const struct plan *p, struct mount_plan *m, struct ra
 	return *ret_fd < 0 ? -1 : 0;
 }
 
-int range_open_mapped(struct plan *p, struct sources *s, struct arena *a, struct error *e)
+int range_open_mapped(struct plan *p, struct tightened *t, struct sources *s, struct arena *a,
+		      struct error *e)
 {
 	struct range_maps maps = {.fd = -1};
-	int result = range_open_root(p, s, &maps, a, e);
+	int result = range_take_root(p, t, s, e);
 	size_t i;
 
 	for (i = 0; i < p->n_mounts && result == 0; i++) {
@@ -257,4 +278,42 @@ int range_open_mapped(struct plan *p, struct sources *s, struct arena *a, struct
 	}
 	fd_close(&maps.fd);
 	return result;
+}
+
+/* ---- its end ---- */
+
+/* Trust: the path is on record, or was made a moment ago, and the last name in it is ours. */
+static void range_remove_work(const char *work)
+{
+	const char *slash = work ? strrchr(work, '/') : NULL;
+	char parent[PATH_MAX];
+	autoclose int dfd = -1;
+
+	if (!slash || !str_eq(slash + 1, OVERLAY_WORK))
+		return;
+	snprintf(parent, sizeof(parent), "%.*s", (int)(slash - work), work);
+	dfd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dfd >= 0)
+		sweep_directory(dfd, OVERLAY_WORK);
+}
+
+void range_settle(struct tightened *t, pid_t pid, uint64_t pid_start)
+{
+	ranges_settle(&t->hold, pid, pid_start);
+	t->overlay_work = NULL;
+}
+
+void range_end(struct tightened *t)
+{
+	ranges_drop(&t->hold);
+	fd_close(&t->root_mapped_fd);
+	range_remove_work(t->overlay_work);
+	t->overlay_work = NULL;
+}
+
+void range_release(const struct store *s, const struct record *r)
+{
+	if (r->id_range.size)
+		ranges_release(r->id_range, s->dfd);
+	range_remove_work(r->overlay_work);
 }

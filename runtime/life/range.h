@@ -13,5 +13,15 @@
 void range_find(const struct create_options *o, const char *bundle, const struct oci_config *c,
 		struct arena *a, struct host_facts *facts, struct tightened *t);
 
-/* Clones the root and the binds that map ids into s. *p learns whose the sources are. */
-int range_open_mapped(struct plan *p, struct sources *s, struct arena *a, struct error *e);
+/* Clones the binds that map ids into s, and puts the root there. *p learns whose sources are. */
+int range_open_mapped(struct plan *p, struct tightened *t, struct sources *s, struct arena *a,
+		      struct error *e);
+
+/* The record says from now on what is held. */
+void range_settle(struct tightened *t, pid_t pid, uint64_t pid_start);
+
+/* After a create: what no record says is given back. */
+void range_end(struct tightened *t);
+
+/* The container is gone, but for its record. */
+void range_release(const struct store *s, const struct record *r);

@@ -90,13 +90,15 @@ int idmap_set(int tree_fd, bool recursive, int userns_fd, int source_fd, const c
 	return err_sys(e, "%s: map ids of %s", field, source);
 }
 
-int idmap_clone(int source_fd, int userns_fd, const char *field, const char *source,
+int idmap_clone(int source_fd, bool recursive, int userns_fd, const char *field, const char *source,
 		struct error *e)
 {
-	autoclose int fd = open_tree(source_fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
-							    AT_EMPTY_PATH | AT_RECURSIVE);
+	const unsigned int flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH;
+	autoclose int fd = open_tree(source_fd, "", flags | (recursive ? AT_RECURSIVE : 0U));
 
 	if (fd < 0)
 		return err_sys(e, "%s: clone %s", field, source);
-	return idmap_set(fd, true, userns_fd, source_fd, field, source, e) < 0 ? -1 : fd_steal(&fd);
+	if (idmap_set(fd, recursive, userns_fd, source_fd, field, source, e) < 0)
+		return -1;
+	return fd_steal(&fd);
 }

@@ -15,6 +15,6 @@ bool idmap_is_needless(int fd);
 int idmap_set(int tree_fd, bool recursive, int userns_fd, int source_fd, const char *field,
 	      const char *source, struct error *e);
 
-/* A clone of what is open at source_fd with all mounts in it, ids mapped, or -1. */
-int idmap_clone(int source_fd, int userns_fd, const char *field, const char *source,
+/* A clone of what is open at source_fd, recursive: with all mounts in it, ids mapped, or -1. */
+int idmap_clone(int source_fd, bool recursive, int userns_fd, const char *field, const char *source,
 		struct error *e);

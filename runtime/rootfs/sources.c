@@ -95,7 +95,7 @@ size_t sources_n_cgroups(const struct plan *p)
 	return 0;
 }
 
-static int source_check_root(const struct plan *p, int fd, struct error *e)
+int sources_check_root(const struct plan *p, int fd, struct error *e)
 {
 	struct stat st, host;
 
@@ -115,7 +115,7 @@ static int source_open_root(const struct plan *p, int at_fd, struct error *e)
 
 	if (fd < 0)
 		return err_sys(e, "root.path: open %s", p->rootfs);
-	if (source_check_root(p, fd, e) < 0)
+	if (sources_check_root(p, fd, e) < 0)
 		return -1;
 	if (sys_set_attr(fd, true, 0, 0, MS_SLAVE) < 0)
 		return err_sys(e, "root.path: detach %s from the host", p->rootfs);

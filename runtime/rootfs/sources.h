@@ -40,6 +40,9 @@ bool sources_is_outside(const struct mount_plan *m);
  * is made. */
 int sources_find_inside(struct plan *p, struct arena *a, struct error *e);
 
+/* The root filesystem is a directory, not the host's own, and allowed by the plan's conditions. */
+int sources_check_root(const struct plan *p, int fd, struct error *e);
+
 /* How many cgroup directories the config's mounts show: those of the plan, or one that stands for
  * the whole tree of a host where we have no cgroups of our own; 0 without such a mount. */
 size_t sources_n_cgroups(const struct plan *p);

@@ -75,7 +75,7 @@ static int pool_refuse(const char *file, const struct pool_line *l, const char *
 {
 	return err_set(e, ERR_HOST,
 		       "%s: ids of the entry " POOL_NAME ":%" PRIu64 ":%" PRIu64
-		       " belong to %s: give it others, for instance " POOL_ENTRY,
+		       " belong to %s: give it others",
 		       file, l->first, l->count, who);
 }
 

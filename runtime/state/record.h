@@ -47,6 +47,7 @@ struct record {
 	uint64_t mnt_id; /* … and so are their unique ids; 0: not known */
 	uint64_t user_id; /* also that of another's that it has joined */
 	struct id_range id_range; /* of the machine's that it was given; size 0: none */
+	char *overlay_work; /* a directory of ours beside the root's layers; NULL: none */
 	bool notify;	  /* it has a socket to say "ready" */
 	bool root_on_host; /* the root is mounted in the runtime's own mount namespace … */
 	uint64_t root_mount_id; /* … on top of this mount */

@@ -42,6 +42,8 @@ static bool mountinfo_parse(char *text, struct mountinfo_line *ret)
 	while ((field = strsep(&text, " ")) && strcmp(field, "-") != 0)
 		ret->shared |= strncmp(field, "shared:", strlen("shared:")) == 0;
 	ret->type = field ? strsep(&text, " ") : NULL;
+	strsep(&text, " "); /* the source */
+	ret->options = strsep(&text, "\n");
 	return ret->type != NULL;
 }
 

@@ -13,6 +13,7 @@ struct mountinfo_line {
 	char *point; /* decoded */
 	bool shared;
 	char *type; /* of the file system */
+	char *options; /* of the file system, not decoded; or NULL */
 };
 
 /* Calls visit for each, in the kernel's order, until it returns something else than 0. That, or 0;

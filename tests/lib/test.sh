@@ -405,6 +405,7 @@ find_leaks() {
 	for dir in "${MOUNTS[@]}"; do
 		LEAKS+=("mount $dir")
 	done
+	rm -f "$T"/state*/explain:last # what policies changed and refused, kept on purpose
 	for dir in "$T"/state*/* "$T"/state*/.[!.]*; do
 		# What is known of containers that are gone (runtime/life/tell.c).
 		[[ $dir != */explain:last ]] || continue
