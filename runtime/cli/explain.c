@@ -45,7 +45,8 @@ static void fact_print(struct buf *b, const char *what, const char *here, const 
 	if (str_eq(here, asked))
 		buf_printf(b, "  %-26s %s\n", what, here);
 	else
-		buf_printf(b, "  %-26s %s\n  %-26s %s\n", what, here, "  as the config asks", asked);
+		buf_printf(b, "  %-26s %s\n    %-24s %s\n", what, here, "as the config asks",
+			   asked);
 }
 
 static const char *calls_text(const struct surface *s, struct arena *a)

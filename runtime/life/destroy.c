@@ -59,7 +59,9 @@ static void destroy_run_poststop(const struct record *r, const struct noter *not
 		return;
 	/* The specification: warn, and go on as if it had succeeded. */
 	hooks_run_all(&r->hooks.poststop, "poststop", record_state_text(r, STATUS_STOPPED, 0, a),
-		      &(struct hook_setting){.dir = r->bundle, .trust_policy = r->trusted_hooks}, noter);
+		      &(struct hook_setting){.dir = r->bundle,
+					     .trust_policy = r->trusted_hooks},
+		      noter);
 }
 
 /* Without cgroups and a pid namespace of its own, whose end is theirs, others may outlive init. */

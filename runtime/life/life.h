@@ -46,7 +46,7 @@ struct create_options {
 	bool systemd;	 /* the cgroup is a scope of systemd's */
 	uint32_t systemd_timeout_s; /* for all that it is asked, by later verbs too; 0: the default
 				     */
-	const char *policy; /* a name, or a path; NULL: what /etc/sbxrun/policy.json says, or engine */
+	const char *policy; /* a name, or a path; NULL: what the administrator says */
 	bool strict; /* a config that can't be carried out in full is an error */
 	unsigned int preserve_fds;
 	unsigned int listen_fds; /* of these, the first: by socket activation */

@@ -1,7 +1,7 @@
 /*
  * Which policy holds for a container: by a flag or the program's name (`asked`), by an annotation
- * among what the administrator's file offers, or by that file. It fails closed: a file that can't be
- * trusted, read or understood lets nothing run.
+ * among what the administrator's file offers, or by that file. It fails closed: a file that can't
+ * be trusted, read or understood lets nothing run.
  */
 #pragma once
 

@@ -32,7 +32,9 @@ static int start_run_poststart(const struct record *r, struct arena *a, struct e
 		return 0;
 	return hooks_run(&r->hooks.poststart, "poststart",
 			 record_state_text(r, STATUS_RUNNING, r->pid, a),
-			 &(struct hook_setting){.dir = r->bundle, .trust_policy = r->trusted_hooks}, e);
+			 &(struct hook_setting){.dir = r->bundle,
+						.trust_policy = r->trusted_hooks},
+			 e);
 }
 
 int life_start_created(struct store *s, struct record *r, int pidfd, int *ret_notify_fd,

@@ -1,6 +1,6 @@
 /*
- * Conditions of a policy that can only be judged on what was opened: sources of mounts, and files of
- * hooks. The plan carries them; the mechanisms check them where they open (rootfs/guard.c,
+ * Conditions of a policy that can only be judged on what was opened: sources of mounts, and files
+ * of hooks. The plan carries them; the mechanisms check them where they open (rootfs/guard.c,
  * init/hooks.c).
  */
 #pragma once

@@ -40,7 +40,7 @@ struct mount_plan {
 	const char *destination; /* clean, absolute inside the root */
 	bool binds;		 /* it is a bind, or a remount of one */
 	bool recursive;		 /* rbind */
-	bool stands_in;		 /* for a filesystem that could not be made: not the caller's choice */
+	bool stands_in;		 /* for a filesystem that can't be made: nobody asked for it */
 	bool tmpcopyup;
 	uint64_t set, clear;	     /* attributes of the mount … */
 	uint64_t set_all, clear_all; /* … and of all mounts in the tree */

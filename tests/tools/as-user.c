@@ -10,7 +10,8 @@
 
 int main(int argc, char **argv)
 {
-	const char *program = getenv("SBX_REAL"), *number = getenv("SBX_UID");
+	char *program = getenv("SBX_REAL");
+	const char *number = getenv("SBX_UID");
 	uid_t id = number ? (uid_t)strtoul(number, NULL, 10) : 0;
 
 	(void)argc;
@@ -18,6 +19,7 @@ int main(int argc, char **argv)
 		perror("as-user");
 		return 126;
 	}
+	argv[0] = program; /* its name chooses a policy */
 	execv(program, argv);
 	perror(program);
 	return 127;
