@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/path.h"
@@ -79,7 +80,7 @@ static const char *range_find_foreign(const struct oci_config *c, struct arena *
 	return NULL;
 }
 
-/* What the config alone says against it; NULL: nothing. */
+/* What says against it, but for filesystems; NULL: nothing. */
 static const char *range_find_obstacle(const struct oci_config *c, struct arena *a)
 {
 	const struct oci_namespace *mnt = oci_namespace_find(c, OCI_NS_MOUNT);
@@ -88,6 +89,11 @@ static const char *range_find_obstacle(const struct oci_config *c, struct arena 
 		return "the config has no mount namespace of its own, in which ids could be mapped";
 	if (!range_fits_ids(&c->process.user))
 		return "process.user has an id above 65535, which no private range has";
+	/* What shows a namespace of the host's is the host's own mount then (plan_bind_foreign). */
+	if (!oci_namespace_find(c, OCI_NS_IPC) && range_mounts(c, "mqueue") &&
+	    access("/dev/mqueue", F_OK) < 0)
+		return "the config shares the host's ipc namespace and mounts an mqueue for it, "
+		       "and the host has none at /dev/mqueue";
 	return range_find_foreign(c, a);
 }
 

@@ -5,20 +5,16 @@
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 . "${0%/*}/../lib/caps.sh"
+# shellcheck source=tests/lib/private-ids.sh
+. "${0%/*}/../lib/private-ids.sh"
 
 SBXRUN=${SBXRUN%-oci}
-_SUBIDS=$SBXT_WORK/subids.$$
-echo sbxrun:1879048192:268304384 >"$_SUBIDS"
-if [ -e /etc/subuid ] && [ -e /etc/subgid ]; then
-	mount --bind "$_SUBIDS" /etc/subuid
-	mount --bind "$_SUBIDS" /etc/subgid
-fi
 
 # CODE FILTER…: root with every capability runs CODE; nothing but its ids holds it back.
 _as_root() {
 	local BOX_CODE=$1
 	shift
-	grep -q ^sbxrun: /etc/subuid || skip 'this host has no /etc/subuid'
+	_private_ids
 	echo '{"version": 1, "policies": {"p": {"base": "oci", "user-namespace": "always"}}}' >policy.json
 	# shellcheck disable=SC2016
 	bundle 'sh($code)' "$(all_caps)" '.linux.maskedPaths = [] | .linux.readonlyPaths = []' "$@"

@@ -249,6 +249,12 @@ static void list_full(const char *dir, struct names *ret)
 	names_free(&l);
 }
 
+/* What policies changed and refused is kept for `sbxrun explain --last`. */
+static bool is_kept(const char *path)
+{
+	return strstr(path, "/explain:last") != NULL;
+}
+
 /* Adds what is below dir and was not there before. */
 static void find_new(const struct place *pl, const char *dir, struct names *ret)
 {
@@ -256,7 +262,7 @@ static void find_new(const struct place *pl, const char *dir, struct names *ret)
 
 	list_full(dir, &now);
 	for (size_t i = 0; i < now.n; i++)
-		if (!names_have(&pl->before, now.v[i]))
+		if (!names_have(&pl->before, now.v[i]) && !is_kept(now.v[i]))
 			names_add(ret, now.v[i]);
 	names_free(&now);
 }

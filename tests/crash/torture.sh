@@ -23,6 +23,9 @@ crash_points() {
 	done
 	crash_run "$crash_work/plain" --verbs "$all" --tag rush --rush "$@" || rc=1
 	crash_run "$crash_work/plain" --verbs "$all" --who tied,pipe --tag caller "$@" || rc=1
+	if crash_subids; then
+		crash_view=ids crash_runtime=${crash_runtime%-oci}-code crash_run "$crash_work/plain" --verbs "$all" --tag ids "$@" || rc=1
+	fi
 	if mountpoint -q /sys/fs/cgroup/unified; then
 		crash_view=v1 crash_run "$crash_work/plain" --verbs "$all" --tag v1 "$@" || rc=1
 	fi

@@ -2,6 +2,8 @@
 # Policies: who chooses one, files that are refused, what their rows do to real containers, and what explain says of it.
 # shellcheck disable=SC2016,SC2119,SC2154
 . "${0%/*}/../lib/test.sh"
+# shellcheck source=tests/lib/private-ids.sh
+. "${0%/*}/../lib/private-ids.sh"
 . "${0%/*}/../lib/life.sh"
 
 # What the test's own runtime is called decides; a flag stands above that.

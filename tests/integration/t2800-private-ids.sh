@@ -1,23 +1,14 @@
 #!/bin/bash
 # A user namespace that nobody asked for: the row user-namespace of a policy.
 . "${0%/*}/../lib/test.sh"
+# shellcheck source=tests/lib/private-ids.sh
+. "${0%/*}/../lib/private-ids.sh"
 
 SBXRUN=${SBXRUN%-oci}
-ENTRY=sbxrun:1879048192:268304384
-
-[ -e /etc/subuid ] && [ -e /etc/subgid ] || touch "$SBXT_WORK/no-subids"
-# This file has a mount namespace of its own; the entries are changed by writing to the file.
-SUBIDS=$SBXT_WORK/subids.$$
-echo "$ENTRY" >"$SUBIDS"
-if [ ! -e "$SBXT_WORK/no-subids" ]; then
-	mount --bind "$SUBIDS" /etc/subuid
-	mount --bind "$SUBIDS" /etc/subgid
-fi
-
 # A policy that differs from "oci" in this row alone: $1 is its level.
 _policy() {
-	[ ! -e "$SBXT_WORK/no-subids" ] || skip "this host has no /etc/subuid"
-	echo "$ENTRY" >"$SUBIDS"
+	_private_ids
+	echo "$PRIVATE_IDS_ENTRY" >"$PRIVATE_IDS"
 	jq -n --arg level "$1" '{version: 1, policies: {p: {base: "oci", "user-namespace": $level}}}' >policy.json
 }
 
@@ -328,12 +319,12 @@ a_mount_below_that_cannot_is_named_as_such() {
 
 without_an_entry_the_error_says_how_to_add_one() {
 	_policy always
-	: >"$SUBIDS"
+	: >"$PRIVATE_IDS"
 	_box true
 	rc_is 1
 	like "$err" '/etc/subuid has no entry sbxrun.*echo sbxrun:[0-9:]* . tee -a /etc/subuid /etc/subgid'
 	_policy auto
-	: >"$SUBIDS"
+	: >"$PRIVATE_IDS"
 	_box 'cat /proc/self/uid_map'
 	rc_is 0
 	is "$(tr -s ' ' <<<"$out")" ' 0 0 4294967295'
@@ -341,7 +332,7 @@ without_an_entry_the_error_says_how_to_add_one() {
 
 an_entry_with_ids_of_others_is_refused() {
 	_policy always
-	printf '%s\n' "$ENTRY" containers:1879048192:65536 >"$SUBIDS"
+	printf '%s\n' "$PRIVATE_IDS_ENTRY" containers:1879048192:65536 >"$PRIVATE_IDS"
 	_box true
 	rc_is 1
 	like "$err" 'belong to containers, too'
@@ -482,7 +473,7 @@ delete_frees_the_range() {
 # Of the machine's ranges two, which nobody else's test has, in two state roots.
 _two_ranges() {
 	_policy always
-	echo "sbxrun:$((1879048192 + ($$ % 2000) * 131072)):131072" >"$SUBIDS"
+	echo "sbxrun:$((1879048192 + ($$ % 2000) * 131072)):131072" >"$PRIVATE_IDS"
 }
 
 all_state_roots_have_one_table() {
@@ -510,7 +501,7 @@ a_failed_create_holds_nothing() {
 		run _sbx create -b "$B" "$ID"
 		rc_is 1
 	done
-	is "$(ls "/run/sbxrun-ranges/$(cut -d: -f2 "$SUBIDS")" 2>/dev/null || :)" ""
+	is "$(ls "/run/sbxrun-ranges/$(cut -d: -f2 "$PRIVATE_IDS")" 2>/dev/null || :)" ""
 }
 
 a_create_that_was_killed_holds_nothing_once_it_is_deleted() {
@@ -526,7 +517,7 @@ a_create_that_was_killed_holds_nothing_once_it_is_deleted() {
 		wait $! || :
 		_sbx delete -f "$ID"
 	done
-	is "$(ls "/run/sbxrun-ranges/$(cut -d: -f2 "$SUBIDS")" 2>/dev/null || :)" ""
+	is "$(ls "/run/sbxrun-ranges/$(cut -d: -f2 "$PRIVATE_IDS")" 2>/dev/null || :)" ""
 }
 
 run_tests

@@ -2,6 +2,8 @@
 # What a program in a container reaches of the kernel, under each policy, as the probe counts it: the goals that the policies have.
 # Views: own
 . "${0%/*}/../lib/test.sh"
+# shellcheck source=tests/lib/private-ids.sh
+. "${0%/*}/../lib/private-ids.sh"
 # shellcheck source=tests/surface/lib.sh
 . "${0%/*}/lib.sh"
 

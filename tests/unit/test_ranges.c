@@ -9,6 +9,7 @@
 
 #include "base/fd.h"
 #include "plan/ids.h"
+#include "rootfs/overlay.h"
 #include "state/pool.h"
 #include "state/ranges.h"
 #include "state/store.h"
@@ -173,6 +174,48 @@ TEST(no_map_gives_away_the_disks_root)
 			for (n = 0; n < m.n; n++)
 				CHECK(m.v[n].container_id != 0);
 		}
+}
+
+/* ---- layers of an overlay ---- */
+
+static char *show_layers(const char *options)
+{
+	struct overlay_layers l;
+	char *text = arena_strdup(&arena, "");
+	size_t i;
+
+	if (overlay_parse(options, &arena, &l, &why) < 0)
+		return why.text;
+	for (i = 0; i < l.lower.n; i++)
+		text = arena_printf(&arena, "%s%s|", text, l.lower.v[i]);
+	text = arena_printf(&arena, "%s upper %s work %s", text, l.upper ? l.upper : "-",
+			    l.work ? l.work : "-");
+	for (i = 0; i < l.options.n; i++)
+		text = arena_printf(&arena, "%s %s", text, l.options.v[i]);
+	return text;
+}
+
+TEST(layers_of_an_overlay_are_read_as_the_kernel_writes_them)
+{
+	CHECK_STR(show_layers("rw,lowerdir=/l/a:/l/b,upperdir=/x/diff,workdir=/x/work,uuid=on"),
+		  "/l/a|/l/b| upper /x/diff work /x/work");
+	CHECK_STR(show_layers("ro,lowerdir=/l/a:/l/b"), "/l/a|/l/b| upper - work -");
+	CHECK_STR(show_layers("rw,lowerdir+=/l/a,lowerdir+=/l/b\\040c,upperdir=/x/d\\134e,workdir=/x/w"),
+		  "/l/a|/l/b c| upper /x/d\\e work /x/w");
+	CHECK_STR(show_layers("rw,lowerdir=/l/a\\134:b:/l/c,redirect_dir=on,index=off,metacopy=on,"
+			      "userxattr,volatile,xino=off"),
+		  "/l/a:b|/l/c| upper - work - redirect_dir=on metacopy=on userxattr");
+}
+
+TEST(layers_without_a_name_that_can_be_opened_are_refused)
+{
+	const char *no = "the overlay's layers have no absolute names in mountinfo";
+
+	CHECK_STR(show_layers("rw,lowerdir=l/A:l/B,upperdir=/x/diff,workdir=/x/work"), no);
+	CHECK_STR(show_layers("rw,lowerdir=/l/a,upperdir=diff,workdir=work"), no);
+	CHECK_STR(show_layers("rw"), no);
+	CHECK_STR(show_layers("rw,lowerdir=/a::/data"), no);
+	CHECK_STR(show_layers("rw,lowerdir+=/a,datadir+=/b"), "the overlay has data-only layers");
 }
 
 /* ---- who holds what ---- */
