@@ -27,7 +27,7 @@ struct plan_guard {
 	bool hooks;
 	size_t n_paths;
 	const struct guard_path *paths;
-	bool shows_sys; /* a read-only /sys is a source: of a container with ids of its own */
+	bool shows_sys; /* a read-only /sys is a source: where root is not the machine's */
 	const char *state_root;	 /* as for GUARD_ANY */
 	const char *runtime_dir; /* an ordinary user's, as for GUARD_ENGINES; NULL: none */
 	/* What an administrator allows: as he wrote it, PATH or PATH:rw. */

@@ -72,7 +72,8 @@ void policy_set_conditions(const struct policy *p, const char *state_root, uint3
 		.hooks = p->level[LEVEL_HOOKS] != AS_ASKED,
 		.paths = guarded_paths,
 		.n_paths = ARRAY_SIZE(guarded_paths),
-		.shows_sys = plan->owns_userns || plan_join(plan, OCI_NS_USER),
+		.shows_sys = plan->owns_userns || !plan->by_machine_root ||
+			     plan_join(plan, OCI_NS_USER),
 		.state_root = state_root,
 		.runtime_dir = plan->by_machine_root ?
 				       NULL :

@@ -95,7 +95,7 @@ verdict() {
 			diff -U 0 --label "$RIVAL" --label "$OURS" "$work/$number-$RIVAL/$file.same" "$work/$number-$OURS/$file.same"
 			# the words that were made the same, and what a terminal waited for
 			[ "$file" != err ] || head -c 1000 "$work/$number-$RIVAL/err" "$work/$number-$OURS/err"
-		done | sed 's/^/    /' | head -n 40
+		done | sed 's/^/    /' | head -n 100
 		return 1
 	fi
 	[ -z "${COMPARE_VERBOSE:-}" ] || head -n 100 "$work/$number-"*/{status,out,err}

@@ -7,6 +7,7 @@ remove, and the oom_score_adj of Guaranteed pods. DIR is one that containerd see
 
 The messages are few and small, so they are written here by their field numbers in the CRI's api.proto; no generated code.
 """
+import difflib
 import os
 import re
 import sys
@@ -255,6 +256,14 @@ def outcome(check, runtime):
 		return "error", f"{error.code()}: {error.details()}"
 
 
+def difference(rival, wanted, handler, seen):
+	"""What differs, a line each; what containers print has lines of its own."""
+	def lines(outcome):
+		return repr(outcome).replace("\\n", "\n").replace("\\t", "\t").splitlines()
+
+	return difflib.unified_diff(lines(wanted), lines(seen), rival, handler, n=0, lineterm="")
+
+
 def main():
 	socket, handler, rival, image = sys.argv[1:5]
 	channel = grpc.insecure_channel(f"unix://{socket}")
@@ -272,7 +281,10 @@ def main():
 			continue
 		failed = True
 		print(f"not ok cri {name}: " + ("neither gets through" if why and rival_why else "they differ"))
-		print(f"    {handler}: {why or seen}\n    {rival}: {rival_why or wanted}")
+		if why or rival_why:
+			print(f"    {handler}: {why or 'no error'}\n    {rival}: {rival_why or 'no error'}")
+		else:
+			print("\n".join("    " + line for line in difference(rival, wanted, handler, seen)))
 	return failed
 
 

@@ -32,7 +32,7 @@ _make_runtime() {
 				map_values(map(select(IN(\$have[0][]))))' "\$file" >"\$file.new"
 			mv "\$file.new" "\$file"
 		fi
-		exec "$SBXRUN" "\$@"
+		exec /usr/local/bin/sbxrun "\$@"
 	END
 	chmod 755 "$SBXT_WORK/runtime"
 	RT=nested

@@ -26,10 +26,10 @@ a_container_is_a_scope_of_its_slice() {
 }
 
 without_a_path_a_unit_has_the_name_of_its_container() {
-	local filter
+	local filter name=${SBXRUN##*/}
 	for filter in 'del(.linux.cgroupsPath)' '.linux.cgroupsPath = ""'; do
 		bundle 'sh("exec sleep 1000")' "$filter"
-		UNIT=${SBXRUN##*/}-$ID.scope
+		UNIT=${name%%-*}-$ID.scope # sbxrun-oci is sbxrun
 		sd run -d -b "$B" "$ID"
 		shows "$UNIT" ActiveState=active Slice=system.slice
 		sbx delete -f "$ID"

@@ -214,7 +214,8 @@ _left() {
 	"${SYSTEMCTL[@]}" list-units --all --no-legend --plain 'docker-*.scope' 'libpod-*.scope' '*sbxt*' | sed 's/^/unit /; s/ .*//'
 	"${SYSTEMCTL[@]}" --failed --no-legend --plain | sed 's/^/failed unit /'
 	find /sys/fs/cgroup -name 'docker-*.scope' -o -name 'libpod-*.scope' | sed 's/^/cgroup /'
-	ls -d /run/docker/runtime-*/moby/* /run/{sbxrun,runc}/* /run/user/4242/{sbxrun,runc}/* 2>/dev/null | sed 's/^/state /' || :
+	# What `explain --last` shows outlives the container on purpose.
+	ls -d /run/docker/runtime-*/moby/* /run/{sbxrun,runc}/* /run/user/4242/{sbxrun,runc}/* 2>/dev/null | sed '/\/explain:last$/d; s/^/state /' || :
 }
 
 nothing_is_left() {

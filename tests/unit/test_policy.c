@@ -13,6 +13,7 @@
 #include "filter/syscalls.h"
 #include "oci/oci.h"
 #include "policy/ceiling.h"
+#include "policy/conditions.h"
 #include "policy/tighten.h"
 #include "unit.h"
 
@@ -589,6 +590,22 @@ TEST(the_lists_are_sorted_and_of_calls_that_are_known)
 			CHECK_INT(ceiling_verdict(engine, name), CALL_yes);
 	}
 	CHECK(i > 400);
+}
+
+/* An engine of an ordinary user has made the user namespace itself; `podman build` binds /sys. */
+TEST(a_read_only_sys_is_a_source_where_root_is_not_the_machines)
+{
+	const struct policy *engine = policy_preset_find("engine");
+	struct plan plan = {.by_machine_root = true};
+
+	policy_set_conditions(engine, "/run/sbxrun", 0, &arena, &plan);
+	CHECK(plan.guard.sources && !plan.guard.shows_sys);
+	plan = (struct plan){.by_machine_root = true, .owns_userns = true};
+	policy_set_conditions(engine, "/run/sbxrun", 0, &arena, &plan);
+	CHECK(plan.guard.shows_sys);
+	plan = (struct plan){.by_machine_root = false};
+	policy_set_conditions(engine, "/run/sbxrun", 1000, &arena, &plan);
+	CHECK(plan.guard.sources && plan.guard.shows_sys);
 }
 
 int main(void)
