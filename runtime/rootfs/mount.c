@@ -55,6 +55,14 @@ static int mount_set_propagation(int fd, const struct mount_plan *m, struct erro
 	return 0;
 }
 
+static int mount_set_idmap(int fd, const struct mount_plan *m, int source_fd, int userns_fd,
+			   struct error *e)
+{
+	if (m->idmap == IDMAP_NONE)
+		return 0;
+	return idmap_set(fd, m->idmap == IDMAP_ALL, userns_fd, source_fd, m->field, m->source, e);
+}
+
 /* Rule R7: on /proc and /sys only the real thing, also when it is bound, and the whole of it: masks
  * would find nothing in a part. */
 static int mount_check_special(int fd, const struct mount_plan *m, struct error *e)
@@ -126,9 +134,7 @@ int mount_clone_bind(const struct plan *p, const struct mount_plan *m, int sourc
 	if (!p->keep_host_propagation && sys_set_attr(fd, true, 0, 0, MS_SLAVE) < 0)
 		return err_sys(e, "%s: detach %s from the host", m->field, m->source);
 	if (mount_set_propagation(fd, m, e) < 0 ||
-	    (m->idmap != IDMAP_NONE &&
-	     idmap_set(fd, m->idmap == IDMAP_ALL, userns_fd, source_fd, m->field, m->source,
-		       e) < 0) ||
+	    mount_set_idmap(fd, m, source_fd, userns_fd, e) < 0 ||
 	    mount_set_attributes(fd, m, e) < 0)
 		return -1;
 	return fd_steal(&fd);

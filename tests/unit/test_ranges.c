@@ -200,7 +200,8 @@ TEST(layers_of_an_overlay_are_read_as_the_kernel_writes_them)
 	CHECK_STR(show_layers("rw,lowerdir=/l/a:/l/b,upperdir=/x/diff,workdir=/x/work,uuid=on"),
 		  "/l/a|/l/b| upper /x/diff work /x/work");
 	CHECK_STR(show_layers("ro,lowerdir=/l/a:/l/b"), "/l/a|/l/b| upper - work -");
-	CHECK_STR(show_layers("rw,lowerdir+=/l/a,lowerdir+=/l/b\\040c,upperdir=/x/d\\134e,workdir=/x/w"),
+	CHECK_STR(show_layers("rw,lowerdir+=/l/a,lowerdir+=/l/b\\040c,"
+			      "upperdir=/x/d\\134e,workdir=/x/w"),
 		  "/l/a|/l/b c| upper /x/d\\e work /x/w");
 	CHECK_STR(show_layers("rw,lowerdir=/l/a\\134:b:/l/c,redirect_dir=on,index=off,metacopy=on,"
 			      "userxattr,volatile,xino=off"),
