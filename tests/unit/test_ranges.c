@@ -9,6 +9,7 @@
 
 #include "base/fd.h"
 #include "plan/ids.h"
+#include "policy/tighten.h"
 #include "rootfs/overlay.h"
 #include "state/pool.h"
 #include "state/ranges.h"
@@ -174,6 +175,61 @@ TEST(no_map_gives_away_the_disks_root)
 			for (n = 0; n < m.n; n++)
 				CHECK(m.v[n].container_id != 0);
 		}
+}
+
+/* ---- the row ---- */
+
+static struct policy_clamps clamps;
+
+/* A config that asks for nothing, under "oci" but for this row. */
+static int tighten(int level, struct host_facts facts, struct oci_config *c)
+{
+	struct policy p = *policy_preset_find("oci");
+
+	p.level[LEVEL_USER_NS] = level;
+	clamps = (struct policy_clamps){0};
+	return policy_tighten(&p, &facts, c, &arena, &clamps, &why);
+}
+
+TEST(the_row_gives_the_namespace_and_its_maps)
+{
+	const struct host_facts facts = {.machine_root = true, .id_range = {1000000, 65536}};
+	struct oci_config c = {0};
+
+	CHECK(tighten(USER_NS_ALWAYS, facts, &c) == 0);
+	CHECK_INT(c.linux_.namespaces.n, 1);
+	CHECK_INT(c.linux_.namespaces.v[0].type, OCI_NS_USER);
+	CHECK_STR(show(c.linux_.uid_mappings), "0 1000000 65536");
+	CHECK_STR(show(c.linux_.gid_mappings), "0 1000000 65536");
+	CHECK_STR(clamps.v[0].text, "linux.namespaces: a user namespace of its own with the ids "
+				    "1000000 to 1065535");
+}
+
+TEST(without_a_range_auto_notes_it_and_always_refuses)
+{
+	const struct host_facts facts = {.machine_root = true, .no_id_range = "the moon is full"};
+	struct oci_config c = {0};
+
+	CHECK(tighten(USER_NS_AUTO, facts, &c) == 0);
+	CHECK_INT(c.linux_.namespaces.n, 0);
+	CHECK_STR(clamps.v[0].text, "linux.namespaces: no user namespace, since the moon is full");
+	CHECK(tighten(USER_NS_ALWAYS, facts, &c) < 0);
+	CHECK(strstr(why.text, "(the moon is full) [user-namespace]"));
+}
+
+TEST(who_has_one_or_is_in_one_is_left_alone)
+{
+	const struct id_range range = {1000000, 65536};
+	struct oci_namespace user = {.type = OCI_NS_USER};
+	struct oci_config own = {0}, none = {0};
+
+	own.linux_.namespaces.v = &user;
+	own.linux_.namespaces.n = 1;
+	CHECK(tighten(USER_NS_ALWAYS, (struct host_facts){.machine_root = true}, &own) == 0);
+	CHECK_INT(own.linux_.uid_mappings.n, 0);
+	CHECK(tighten(USER_NS_ALWAYS, (struct host_facts){.id_range = range}, &none) == 0);
+	CHECK_INT(none.linux_.namespaces.n, 0);
+	CHECK_INT(clamps.n, 0);
 }
 
 /* ---- layers of an overlay ---- */
