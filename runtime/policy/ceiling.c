@@ -339,11 +339,21 @@ static void rewrite_default(struct rewriting *w)
 	c->set = true;
 }
 
-/* A rule that closes calls stays, and says something even where the new default is its own. */
+/* A rule that closes calls stays. Where the default becomes another, it holds though that may be
+ * its own action. */
 static void keep_closing(struct rewriting *w, struct oci_seccomp_rule rule)
 {
-	rule.firm = true;
+	rule.firm = action_opens(w->c->default_action);
 	add_rule(w, rule);
+}
+
+/* One that says nothing, for it does as the default does (filter/seccomp.h). With another default
+ * it would. */
+static bool says_nothing(const struct oci_seccomp *c, const struct oci_seccomp_rule *r)
+{
+	return !r->args.n && r->action == c->default_action &&
+	       r->errno_ret.set == c->default_errno_ret.set &&
+	       r->errno_ret.v == c->default_errno_ret.v;
 }
 
 /* The newest call of this machine. */
@@ -401,7 +411,9 @@ int row_seccomp(struct tightening *t, struct error *e)
 		return 0;
 	w.taken = buf_new(t->a, TAKEN_TEXT);
 	for (i = 0; c->set && i < c->syscalls.n; i++)
-		if (action_opens(c->syscalls.v[i].action))
+		if (action_opens(c->default_action) && says_nothing(c, &c->syscalls.v[i]))
+			continue;
+		else if (action_opens(c->syscalls.v[i].action))
 			rewrite_opening(&w, &c->syscalls.v[i]);
 		else
 			keep_closing(&w, c->syscalls.v[i]);
