@@ -5,9 +5,11 @@
  * create begins with "deny all", which would cut off what is running.
  */
 #include "base/log.h"
+#include "base/str.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/rdt.h"
 #include "life/internal.h"
+#include "life/policy.h"
 #include "oci/oci.h"
 #include "sys/sys.h"
 
@@ -100,6 +102,36 @@ static int update_write(const struct record *r, const char *schemata,
 	return result;
 }
 
+/* A policy that demands limits, or knows what keys of cgroups there are, holds later, too. */
+static int update_check_policy(const struct record *record, const struct oci_resources *r,
+			       struct arena *a, struct error *e)
+{
+	const bool takes[] = {
+		r->pids_limit.set && r->pids_limit.v <= 0,
+		r->memory.limit.set && r->memory.limit.v <= 0,
+		r->memory.swap.set &&
+			(r->memory.swap.v < 0 ||
+			 (r->memory.limit.set && r->memory.swap.v > r->memory.limit.v)),
+		r->cpu.quota.set && r->cpu.quota.v <= 0,
+	};
+	struct policy p;
+	size_t i;
+
+	if (life_policy_of(record, a, &p, e) < 0)
+		return -1;
+	for (i = 0; p.level[LEVEL_LIMITS] == LIMITS_REQUIRED && i < ARRAY_SIZE(takes); i++)
+		if (takes[i])
+			return err_set(e, ERR_CONFIG,
+				       "policy %s refuses to take a limit away [limits]", p.name);
+	for (i = 0; i < r->unified.n; i++)
+		if (!policy_gives(&p, LIST_CGROUP_KEYS, r->unified.v[i].key))
+			return err_set(e, ERR_CONFIG,
+				       "policy %s refuses a key of cgroups (unified: %s) "
+				       "[cgroup-keys]",
+				       p.name, json_show(r->unified.v[i].key).text);
+	return 0;
+}
+
 int life_update(const char *root, const char *id, const struct oci_resources *resources,
 		const struct oci_intel_rdt *rdt, const struct noter *noter, struct arena *a,
 		struct error *e)
@@ -115,7 +147,8 @@ int life_update(const char *root, const char *id, const struct oci_resources *re
 	/* Judged first, so that nonsense is refused whatever the container does. */
 	if (oci_resources_validate(&r, R, e) < 0 ||
 	    life_load(root, id, STORE_LOCK, a, &s, &record, e) < 0 ||
-	    store_status(&s, &record, &status, NULL, e) < 0)
+	    store_status(&s, &record, &status, NULL, e) < 0 ||
+	    update_check_policy(&record, &r, a, e) < 0)
 		return -1;
 	switch (status) {
 	case STATUS_CREATED:

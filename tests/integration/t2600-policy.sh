@@ -236,6 +236,21 @@ exec_is_held_to_the_same() {
 	sbx delete -f "$ID"
 }
 
+update_takes_no_limit_away() {
+	printf '{"version": 1, "policies": {"p": {"limits": "required"}}}' >p.json
+	bundle 'sh("sleep 1000")'
+	sbx --policy ./p.json run -d -b "$B" "$ID" </dev/null >/dev/null 2>&1
+	is "$(_record '.clamps | map(select(.row == "limits")) | length')" 4
+	run sbx update --pids-limit -1 "$ID"
+	rc_is 1
+	like "$err" 'policy p refuses to take a limit away \[limits\]'
+	run sbx update --memory -1 "$ID"
+	rc_is 1
+	run sbx update --pids-limit 50 "$ID"
+	rc_is 0
+	sbx delete -f "$ID"
+}
+
 what_a_policy_changes_is_not_in_the_log() {
 	bundle 'caps(["CAP_NET_RAW"])'
 	run _engine --log "$T/log" run -b "$B" "$ID"
