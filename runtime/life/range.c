@@ -241,8 +241,10 @@ static int range_take_root(const struct plan *p, struct tightened *t, struct sou
 {
 	autoclose int at_fd = -1;
 
-	if (!p->id_range.size)
+	if (!p->id_range.size) {
+		range_end(t);
 		return 0;
+	}
 	at_fd = open(p->rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (at_fd < 0)
 		return err_sys(e, "root.path: open %s", p->rootfs);
