@@ -128,6 +128,13 @@ else
 fi
 cp "$runtime" "$bench_work/sbxrun"
 contestant sbxrun /bench/sbxrun "${new[@]}"
+# The same under the other policies. What a user namespace costs is another matter.
+ln "$bench_work/sbxrun" "$bench_work/sbxrun-oci"
+printf '{"version": 1, "policies": {"code-without-ids": {"base": "code", "user-namespace": "as-asked"}}}' >"$bench_work/code.json"
+if [ "$config" = docker ]; then
+	jobs_run sbxrun run_docker_oci /bench/sbxrun-oci "${new[0]}" docker
+	jobs_run sbxrun run_docker_code "/bench/sbxrun --policy /bench/code.json" "${new[0]}" docker
+fi
 if [ "${new[0]}" != "${old[0]}" ]; then
 	peer crun sid "${new[@]}"
 	peer runc sid "${new[0]}"
