@@ -131,11 +131,12 @@ run: deps ## fresh machine: install what is missing, build, run a busybox contai
 install: all ## install program, manual and bash completion below PREFIX (and DESTDIR)
 	install -D -m 755 $(B)/sbxrun $(DESTDIR)$(BINDIR)/sbxrun
 	for link in $(POLICY_LINKS); do ln -sf sbxrun $(DESTDIR)$(BINDIR)/$$link || exit 1; done
+	for link in $(POLICY_LINKS); do install -d $(DESTDIR)$(MANDIR)/man8 && echo .so man8/sbxrun.8 >$(DESTDIR)$(MANDIR)/man8/$$link.8 || exit 1; done
 	for page in $(MAN); do install -D -m 644 $$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
 	install -D -m 644 runtime/cli/completion.bash $(DESTDIR)$(COMPDIR)/sbxrun
 
 uninstall: ## remove what install put there
-	rm -f $(DESTDIR)$(BINDIR)/sbxrun $(POLICY_LINKS:%=$(DESTDIR)$(BINDIR)/%) $(DESTDIR)$(COMPDIR)/sbxrun
+	rm -f $(DESTDIR)$(BINDIR)/sbxrun $(POLICY_LINKS:%=$(DESTDIR)$(BINDIR)/%) $(POLICY_LINKS:%=$(DESTDIR)$(MANDIR)/man8/%.8) $(DESTDIR)$(COMPDIR)/sbxrun
 	for page in $(MAN); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
 
 deb: all ## a Debian package in build/ (needs dpkg-dev)
