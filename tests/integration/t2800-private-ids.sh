@@ -1,5 +1,6 @@
 #!/bin/bash
 # A user namespace that nobody asked for: the row user-namespace of a policy.
+# Views: own
 . "${0%/*}/../lib/test.sh"
 # shellcheck source=tests/lib/private-ids.sh
 . "${0%/*}/../lib/private-ids.sh"
