@@ -44,7 +44,7 @@ crash_bundle "$crash_work/user" user
 fault_run "$crash_work/plain" --sample "$faults" --brief || rc=1
 fault_run "$crash_work/user" --sample "$faults" --brief --tag user --verbs run,exec || rc=1
 crash_build_alloc
-crash_runtime=$crash_work/sbxrun-alloc fault_run "$crash_work/plain" --allocations --sample 12 --verbs run,exec || rc=1
+crash_runtime=$crash_work/alloc/sbxrun-oci fault_run "$crash_work/plain" --allocations --sample 12 --verbs run,exec || rc=1
 # The same in a process that is to live on: the library's.
 crash_build_lives
 lives_run lives --sample $((faults * 3)) --brief || rc=1

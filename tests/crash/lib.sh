@@ -30,12 +30,13 @@ crash_build() {
 	"$cc" $crash_flags -static -o "$crash_bin/probe" "$crash_here/probe.c"
 }
 
-# Links the runtime's objects once more, to $crash_bin/sbxrun-alloc, with allocations that can be told to fail.
+# Links the runtime's objects once more, to $crash_bin/alloc/sbxrun-oci, with allocations that can be told to fail.
 crash_build_alloc() {
 	local cc=${CC:-cc}
 	# shellcheck disable=SC2086  # a list of flags
 	"$cc" $crash_flags -fPIE -c -o "$crash_bin/alloc.o" "$crash_here/alloc.c"
-	"$cc" -static-pie -o "$crash_bin/sbxrun-alloc" "$crash_top"/build/runtime/*/*.o "$crash_bin/alloc.o" \
+	mkdir -p "$crash_bin/alloc" # the name of the program chooses a policy
+	"$cc" -static-pie -o "$crash_bin/alloc/sbxrun-oci" "$crash_top"/build/runtime/*/*.o "$crash_bin/alloc.o" \
 		-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -lm
 }
 

@@ -30,7 +30,7 @@ crash_points() {
 
 fault_points() {
 	[ -n "$uml" ] || try fault '' "$@"
-	crash_runtime=$crash_bin/sbxrun-alloc try fault -memory --allocations "$@"
+	crash_runtime=$crash_bin/alloc/sbxrun-oci try fault -memory --allocations "$@"
 }
 
 sample_points() {

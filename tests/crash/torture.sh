@@ -38,7 +38,7 @@ fault_points() {
 		fault_run "$crash_work/$kind" --tag "$kind" "$@" || rc=1
 	done
 	crash_build_alloc
-	crash_runtime=$crash_work/sbxrun-alloc fault_run "$crash_work/plain" --allocations --tag memory "$@" || rc=1
+	crash_runtime=$crash_work/alloc/sbxrun-oci fault_run "$crash_work/plain" --allocations --tag memory "$@" || rc=1
 }
 
 library_points() {
