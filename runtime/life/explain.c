@@ -151,7 +151,6 @@ static int explain_with(const struct create_options *o, const struct policy *pol
 	if (explain_plan(o, policy, r, a, ret, &ret->here, e) < 0 ||
 	    explain_plan(o, NULL, r, a, ret, &ret->as_asked, e) < 0)
 		return -1;
-	ret->planned = true;
 	return 0;
 }
 

@@ -28,7 +28,6 @@ struct explanation {
 	struct policy_clamps clamps;
 	struct policy_clamps refusals;
 	struct notes notes;	/* what this host can't give */
-	bool planned;		/* surfaces are there: the config is one that can be carried out */
 	struct surface here, as_asked;
 };
 

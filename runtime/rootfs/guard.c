@@ -75,6 +75,14 @@ static int guard_open_parent(int fd, const struct stat *st)
 	return fd_steal(&dfd);
 }
 
+/* A directory is above itself at the root alone; a directory that is bound into itself is not. */
+static bool is_root(struct inode x)
+{
+	struct stat st;
+
+	return stat("/", &st) == 0 && inode_same((struct inode){st.st_dev, st.st_ino}, x);
+}
+
 static int way_up(int fd, struct way *ret)
 {
 	autoclose int dfd = -1;
@@ -90,8 +98,8 @@ static int way_up(int fd, struct way *ret)
 	while (dfd >= 0 && fstat(dfd, &st) == 0) {
 		struct inode now = {st.st_dev, st.st_ino};
 
-		if (ret->n > 1 && inode_same(now, ret->v[ret->n - 1]))
-			return 0; /* the root is above itself */
+		if (ret->n > 1 && inode_same(now, ret->v[ret->n - 1]) && is_root(now))
+			return 0;
 		if (ret->n == UP_MAX) {
 			errno = ENAMETOOLONG;
 			return -1;
@@ -225,50 +233,44 @@ static bool path_holds(struct inode x, const char *path, bool plain)
 	return fd < 0 || way_up(fd, &own) < 0 || way_has(&own, x);
 }
 
-/* What a path is on this host: looked at once for all sources of a container. */
-struct seen {
-	const char *path;
-	struct inode own;
-	bool there;
-	bool plain; /* there is no link on the way */
-};
-
-static const struct seen *seen_find(const char *path)
+/* Would the source hold a path that is not there yet, but whose directory is? It may come while the
+ * container runs. */
+static bool path_would_be_in(struct inode x, const char *path)
 {
-	enum { SEEN_MAX = 64 };
-	static struct seen seen[SEEN_MAX + 1];
-	static size_t n;
-	autoclose int fd = -1;
-	struct seen *s;
+	char dir[PATH_MAX];
 	struct stat st;
-	size_t i;
+	char *slash;
 
-	for (i = 0; i < n; i++)
-		if (seen[i].path == path)
-			return &seen[i];
-	s = &seen[n < SEEN_MAX ? n++ : SEEN_MAX];
-	fd = sys_openat2(AT_FDCWD, path, O_PATH | O_CLOEXEC, 0, RESOLVE_NO_SYMLINKS);
-	*s = (struct seen){.path = path, .plain = fd >= 0};
-	if (fd < 0 && errno == ELOOP)
-		fd = open(path, O_PATH | O_CLOEXEC);
-	if (fd >= 0 && fstat(fd, &st) == 0) {
-		s->there = true;
-		s->own = (struct inode){st.st_dev, st.st_ino};
-	}
-	return s;
+	snprintf(dir, sizeof(dir), "%s", path);
+	slash = strrchr(dir, '/');
+	if (!slash)
+		return false;
+	slash[slash == dir] = '\0';
+	return stat(dir, &st) == 0 && text_is_below(path, x);
 }
 
 /* On, below or above one of the paths? Nearly all have no links, which saves many looks. */
 static int guard_compare(const struct plan_guard *g, const char *field, const char *path,
 			 const struct way *source, bool is_dir, bool write, struct error *e)
 {
-	const struct seen *s = seen_find(path);
+	autoclose int fd = sys_openat2(AT_FDCWD, path, O_PATH | O_CLOEXEC, 0, RESOLVE_NO_SYMLINKS);
+	bool plain = fd >= 0;
+	struct stat st;
+	int err;
 
-	if (!s->there)
-		return 0; /* this host has none */
-	if (way_has(source, s->own))
+	if (fd < 0 && errno == ELOOP)
+		fd = open(path, O_PATH | O_CLOEXEC);
+	err = errno;
+	if (fd < 0 && is_dir && path_would_be_in(source->v[0], path))
+		return guard_refuse(g, field, "would hold", path, write, e);
+	errno = err;
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
+		return 0; /* this host has none, or the caller can't get there himself */
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_sys(e, "%s.source: compare it with %s", field, path);
+	if (way_has(source, (struct inode){st.st_dev, st.st_ino}))
 		return guard_refuse(g, field, "is or lies in", path, write, e);
-	if (is_dir && path_holds(source->v[0], path, s->plain))
+	if (is_dir && path_holds(source->v[0], path, plain))
 		return guard_refuse(g, field, "holds", path, write, e);
 	return 0;
 }

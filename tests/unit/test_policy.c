@@ -272,6 +272,10 @@ TEST(what_engine_refuses_names_its_row_and_the_way_to_allow_it)
 		{LINUX("") ", \"mounts\": [{\"destination\": \"/x\", \"type\": \"ext4\", \"source\": "
 			   "\"/dev/sda\"}]",
 		 "[filesystems]", "\"filesystems\": {\"allow\": [\"ext4\"]}"},
+		/* Its layers could be anything of the host. */
+		{LINUX("") ", \"mounts\": [{\"destination\": \"/x\", \"type\": \"overlay\", "
+			   "\"source\": \"overlay\", \"options\": [\"lowerdir=/etc:/usr\"]}]",
+		 "[filesystems]", "\"filesystems\": {\"allow\": [\"overlay\"]}"},
 		{LINUX(", \"resources\": {\"unified\": {\"odd.key\": \"1\"}}"), "[cgroup-keys]",
 		 "odd.key"},
 	};
