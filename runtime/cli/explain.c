@@ -132,17 +132,8 @@ static void json_list(struct buf *b, const char *key, char *const *v, size_t n)
 
 static void json_clamps(struct buf *b, const char *key, const struct policy_clamps *l)
 {
-	size_t i;
-
-	buf_printf(b, ",\"%s\":[", key);
-	for (i = 0; i < l->n; i++) {
-		buf_str(b, i ? ",{\"row\":" : "{\"row\":");
-		json_write_string(b, l->v[i].row);
-		buf_str(b, ",\"text\":");
-		json_write_string(b, l->v[i].text);
-		buf_char(b, '}');
-	}
-	buf_char(b, ']');
+	buf_printf(b, ",\"%s\":", key);
+	policy_clamps_write(l, b);
 }
 
 static void json_surface(struct buf *b, const char *key, const struct surface *s, struct arena *a)

@@ -21,6 +21,7 @@
 #include "life/explain.h"
 #include "life/internal.h"
 #include "state/record.h"
+#include "state/store.h"
 
 /* No id of a container has a colon. */
 #define LIST_NAME "explain:last"
@@ -30,8 +31,6 @@ enum { KEPT = 100, LINE_MAX_BYTES = 16 << 10, LIST_MAX = 1 << 20, TRIES = 50 };
 static void tell_write(const char *id, const struct policy *p, const struct policy_clamps *clamps,
 		       const char *refused, struct arena *a, struct buf *b)
 {
-	size_t i;
-
 	buf_printf(b, "{\"time\":\"%s\",\"id\":", record_now(a));
 	json_write_string(b, id);
 	buf_str(b, ",\"policy\":");
@@ -40,15 +39,9 @@ static void tell_write(const char *id, const struct policy *p, const struct poli
 		buf_str(b, ",\"refused\":");
 		json_write_string(b, refused);
 	}
-	buf_str(b, ",\"clamps\":[");
-	for (i = 0; i < clamps->n; i++) {
-		buf_str(b, i ? ",{\"row\":" : "{\"row\":");
-		json_write_string(b, clamps->v[i].row);
-		buf_str(b, ",\"text\":");
-		json_write_string(b, clamps->v[i].text);
-		buf_char(b, '}');
-	}
-	buf_str(b, "]}\n");
+	buf_str(b, ",\"clamps\":");
+	policy_clamps_write(clamps, b);
+	buf_str(b, "}\n");
 }
 
 /* Where the last KEPT lines of the text begin. */
@@ -84,11 +77,15 @@ static void list_shorten(int fd, struct arena *a)
 
 static void list_add(const char *root, const char *line, size_t len, struct arena *a)
 {
-	autoclose int fd = open(path_join(a, root, LIST_NAME),
-				O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct error ignored;
+	autoclose int root_dfd = store_open_root(root, false, &ignored); /* ours, or none */
+	autoclose int fd = -1;
 	struct stat st;
 	int tries;
 
+	if (root_dfd >= 0)
+		fd = openat(root_dfd, LIST_NAME,
+			    O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return;
 	for (tries = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; tries++) {

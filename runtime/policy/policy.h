@@ -130,6 +130,8 @@ struct policy_clamp {
 	char *text;
 };
 struct policy_clamps { size_t n; size_t cap; struct policy_clamp *v; };
+/* As a JSON array of objects. */
+void policy_clamps_write(const struct policy_clamps *l, struct buf *b);
 void policy_clamps_add(struct policy_clamps *l, const char *row, const char *text, struct arena *a);
 
 /* Rows as data: for pages, checks and `sbxrun policy`. Levels come first, then lists. */

@@ -41,6 +41,21 @@ static const struct step steps[] = {
 	{LEVEL_LIMITS, row_limits, false},
 };
 
+void policy_clamps_write(const struct policy_clamps *l, struct buf *b)
+{
+	size_t i;
+
+	buf_char(b, '[');
+	for (i = 0; i < l->n; i++) {
+		buf_str(b, i ? ",{\"row\":" : "{\"row\":");
+		json_write_string(b, l->v[i].row);
+		buf_str(b, ",\"text\":");
+		json_write_string(b, l->v[i].text);
+		buf_char(b, '}');
+	}
+	buf_char(b, ']');
+}
+
 void policy_clamps_add(struct policy_clamps *l, const char *row, const char *text, struct arena *a)
 {
 	l->v = arena_grow(a, l->v, &l->cap, l->n + 1, sizeof(*l->v));
