@@ -108,6 +108,7 @@ struct box_request {
 	size_t n_rlimits;
 	const struct box_rlimit *rlimits;
 	int stdin_fd; /* -1: nothing */
+	bool compiles; /* the language's step before */
 	bool terminal; /* the program has one of its own, which is relayed to ours */
 	bool systemd;
 	bool no_cgroups;

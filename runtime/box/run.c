@@ -23,6 +23,8 @@
 #include "base/str.h"
 #include "base/timing.h"
 #include "box/box.h"
+#include "box/denials.h"
+#include "box/resolver.h"
 #include "box/stream.h"
 #include "box/workspace.h"
 #include "life/life.h"
@@ -30,7 +32,7 @@
 #include "sys/relay.h"
 #include "sys/sys.h"
 
-enum { CONFIG_MAX = 4 << 20, ORDER_S = 10, CPU_LOOK_MS = 10, DRAIN_MS = 2000 };
+enum { CONFIG_MAX = 4 << 20, CPU_LOOK_MS = 10, DRAIN_MS = 2000 };
 
 enum phase {
 	RUNS,
@@ -50,7 +52,9 @@ struct running {
 	int control[2];	 /* of the reaper: its end, ours */
 	struct loop loop;
 	struct loop_signals signals;
-	struct outlet outlets[2];
+	struct outlet outlets[2], orders;
+	struct denials denials;
+	struct resolver resolver;
 	struct stream streams[2];
 	struct relay input;
 	struct workspace workspace;
@@ -130,8 +134,14 @@ static int run_create(struct running *x, struct error *e)
 		.streams = streams,
 		.reaped = true,
 		.control_fd = x->control[0],
+		.program_comes = q->language && q->language->compile[0] && !q->compiles,
+		.take_listener = q->denials != DENIALS_NONE,
+		.observe = q->denials == DENIALS_FULL  ? OBSERVE_FULL :
+			   q->denials == DENIALS_CALLS ? OBSERVE_CALLS :
+							 OBSERVE_NOTHING,
 		.noter = &noter,
 	};
+	int listener_fd = -1;
 	size_t i;
 
 	if (box_config_write(q, &x->root, x->a, &config, e) < 0)
@@ -145,7 +155,12 @@ static int run_create(struct running *x, struct error *e)
 	fd_close(&x->control[0]);
 	for (i = 0; i < 3; i++)
 		fd_close(&x->pipes[i][0]);
-	return life_launch(&x->box, NULL, x->a, e);
+	if (life_launch(&x->box, &listener_fd, x->a, e) < 0)
+		return -1;
+	denials_open(&x->denials, q, &x->box.judge, listener_fd, x->a);
+	if (q->denials == DENIALS_FULL)
+		resolver_open(&x->resolver, x->box.pidfd, &x->denials);
+	return 0;
 }
 
 /* ---- orders ---- */
@@ -170,10 +185,10 @@ static void run_choose_cpus(const struct running *x, uint64_t cpus[REAPER_CPU_WO
 		}
 }
 
-static int run_send_order(struct running *x, struct error *e)
+/* By the loop: the reaper may have to wait for an answer of ours before it reads on. */
+static void run_send_order(struct running *x)
 {
 	const struct box_language *l = x->q->language;
-	const struct timeval patience = {.tv_sec = ORDER_S};
 	struct reaper_order order = {
 		.name_size = l ? (uint32_t)strlen(l->file) + 1 : 0,
 		.file_mode = l && l->compile[0] ? 0700 : 0600,
@@ -182,15 +197,11 @@ static int run_send_order(struct running *x, struct error *e)
 	};
 
 	run_choose_cpus(x, order.cpus);
-	setsockopt(x->control[1], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	/* A reaper that could not write the file has said why, and is gone. */
-	if (fd_write_all(x->control[1], &order, sizeof(order)) == 0 && l &&
-	    fd_write_all(x->control[1], l->file, order.name_size) == 0 &&
-	    fd_write_all(x->control[1], x->q->code, x->q->code_len) == 0)
-		return 0;
-	if (l && errno != EPIPE)
-		return err_sys(e, "send the program to the box");
-	return 0;
+	outlet_put(&x->orders, &order, sizeof(order));
+	if (l) {
+		outlet_put(&x->orders, l->file, order.name_size);
+		outlet_put(&x->orders, x->q->code, x->q->code_len);
+	}
 }
 
 static void run_signal_all(struct running *x, int sig)
@@ -276,9 +287,13 @@ static void run_set_up_loop(struct running *x)
 
 	loop_add(&x->loop, x->control[1], POLLIN, run_serve_control, x); /* the first: v[0] */
 	loop_add(&x->loop, x->signals.fd, POLLIN, run_serve_signals, x);
+	outlet_add(&x->orders, x->control[1], BOX_CODE_MAX + sizeof(struct reaper_order) + 4096,
+		   &x->loop);
+	denials_add(&x->denials, &x->loop);
+	resolver_add(&x->resolver, &x->loop);
 	for (i = 0; i < 2; i++) {
 		if (how == OUTPUT_PASS || (how == OUTPUT_EVENTS && i == 0))
-			outlet_add(&x->outlets[i], (int)i + 1, &x->loop);
+			outlet_add(&x->outlets[i], (int)i + 1, OUTLET_MAX, &x->loop);
 		x->streams[i] = (struct stream){
 			.name = names[i],
 			.from = fd_steal(&x->pipes[i + 1][1]),
@@ -343,6 +358,8 @@ static int64_t run_next_moment(const struct running *x)
 
 	if (x->phase == RUNS && x->q->limits.cpu_time_ns && x->cpu_look < next)
 		next = x->cpu_look;
+	if (x->denials.pause_until && x->denials.pause_until < next)
+		next = x->denials.pause_until;
 	return next;
 }
 
@@ -352,6 +369,8 @@ static void run_settle(struct running *x)
 {
 	stream_settle(&x->streams[0]);
 	stream_settle(&x->streams[1]);
+	denials_settle(&x->denials);
+	resolver_settle(&x->resolver);
 	/* The end of our input is the end of the program's. */
 	if (x->pipes[0][1] >= 0 && (relay_is_done(&x->input) || x->input.broken)) {
 		relay_cut(&x->input);
@@ -508,6 +527,7 @@ static int run_finish(struct running *x, struct error *e)
 	if (x->last.kind == REAPER_FAILED)
 		return run_explain_start(x, e);
 	run_judge(x, &end);
+	denials_tell(&x->denials, x->r);
 	return workspace_finish(&x->workspace, x->q, x->a, x->r, e);
 }
 
@@ -522,8 +542,7 @@ static int run_in_box(struct running *x, struct error *e)
 	if (looks && workspace_open(&x->workspace, x->box.pid, x->box.pidfd, e) < 0)
 		return -1;
 	run_set_up_loop(x);
-	if (run_send_order(x, e) < 0)
-		return -1;
+	run_send_order(x);
 	x->started = loop_now();
 	x->r->startup_ns = x->started - x->begun;
 	run_attend(x);
@@ -541,6 +560,9 @@ static void run_close(struct running *x)
 			  x->a);
 	timing_mark("box removed");
 	workspace_close(&x->workspace);
+	denials_close(&x->denials);
+	resolver_close(&x->resolver);
+	outlet_free(&x->orders);
 	for (i = 0; i < 3; i++) {
 		fd_close(&x->pipes[i][0]);
 		fd_close(&x->pipes[i][1]);
@@ -565,6 +587,8 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.signals = LOOP_SIGNALS_NONE,
 		.streams = {{.from = -1}, {.from = -1}},
 		.workspace = WORKSPACE_NONE,
+		.denials = DENIALS_CLOSED,
+		.resolver = RESOLVER_CLOSED,
 		.begun = loop_now(),
 	};
 	int result;

@@ -9,8 +9,6 @@
 #include "base/str.h"
 #include "json/json.h"
 
-enum { OUTLET_MAX = 8 << 20 };
-
 /* ---- outlets ---- */
 
 static int outlet_write(void *context, short events)
@@ -32,10 +30,10 @@ static int outlet_write(void *context, short events)
 	return 0;
 }
 
-void outlet_add(struct outlet *o, int fd, struct loop *l)
+void outlet_add(struct outlet *o, int fd, size_t max, struct loop *l)
 {
 	*o = (struct outlet){.fd = fd};
-	o->pending = buf_new(&o->memory, OUTLET_MAX);
+	o->pending = buf_new(&o->memory, max);
 	o->source = loop_add(l, -1, POLLOUT, outlet_write, o);
 }
 

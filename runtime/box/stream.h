@@ -7,7 +7,7 @@
 #include "box/box.h"
 #include "sys/loop.h"
 
-enum { STREAM_CHUNK = 65536, OUTLET_CHUNK = 4096 };
+enum { STREAM_CHUNK = 65536, OUTLET_CHUNK = 4096, OUTLET_MAX = 8 << 20 };
 
 /* A descriptor of our own that bytes go to, without ever waiting for its reader elsewhere than in
  * the loop. */
@@ -35,7 +35,7 @@ struct stream {
 	struct loop_source *source;
 };
 
-void outlet_add(struct outlet *o, int fd, struct loop *l);
+void outlet_add(struct outlet *o, int fd, size_t max, struct loop *l);
 /* A line, or bytes, to be written when there is room. */
 void outlet_put(struct outlet *o, const void *p, size_t n);
 bool outlet_is_empty(const struct outlet *o);

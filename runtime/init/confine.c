@@ -169,6 +169,10 @@ int init_find_program(struct init *in, struct error *e)
 	const struct program_plan *program = &in->plan->program;
 
 	in->env = program_env(program, in->arena);
+	if (in->program_comes) {
+		in->program = program->args.v[0];
+		return 0;
+	}
 	if (program_find(program->args.v[0], &in->env, in->arena, &in->program, e) < 0)
 		return -1;
 	log_debug("program: %s", in->program);

@@ -248,6 +248,7 @@ struct oci_seccomp {
 	struct strings flags;
 	char *listener_path;
 	char *listener_metadata;
+	bool observed; /* ours: somebody takes the listener, and there is no listenerPath */
 	bool foreign_enosys; /* a policy's own: calls of other architectures fail, and don't kill */
 	LIST(struct oci_seccomp_rule) syscalls;
 };
