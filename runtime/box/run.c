@@ -19,7 +19,6 @@
 
 #include "base/fd.h"
 #include "base/path.h"
-#include "base/sha256.h"
 #include "base/str.h"
 #include "base/timing.h"
 #include "box/box.h"
@@ -189,9 +188,11 @@ static void run_choose_cpus(const struct running *x, uint64_t cpus[REAPER_CPU_WO
 static void run_send_order(struct running *x)
 {
 	const struct box_language *l = x->q->language;
+	const bool compiled = l && l->compile[0] && !x->q->compiles;
+	const char *file = !l ? "" : compiled ? l->product : l->file;
 	struct reaper_order order = {
-		.name_size = l ? (uint32_t)strlen(l->file) + 1 : 0,
-		.file_mode = l && l->compile[0] ? 0700 : 0600,
+		.name_size = l ? (uint32_t)strlen(file) + 1 : 0,
+		.file_mode = compiled ? 0700 : 0600,
 		.file_size = x->q->code_len,
 		.deny_write_execute = l && !l->just_in_time,
 	};
@@ -199,7 +200,7 @@ static void run_send_order(struct running *x)
 	run_choose_cpus(x, order.cpus);
 	outlet_put(&x->orders, &order, sizeof(order));
 	if (l) {
-		outlet_put(&x->orders, l->file, order.name_size);
+		outlet_put(&x->orders, file, order.name_size);
 		outlet_put(&x->orders, x->q->code, x->q->code_len);
 	}
 }
@@ -256,17 +257,21 @@ static int run_serve_control(void *context, short events)
 {
 	struct running *x = context;
 	struct reaper_word word;
-	ssize_t n = recv(x->control[1], &word, sizeof(word), MSG_DONTWAIT);
+	ssize_t n;
 
 	(void)events;
-	if (n == (ssize_t)sizeof(word) && word.kind == REAPER_RUNS) {
+	/* All that has come: the end of the box may be known already, and is served next. */
+	while ((n = recv(x->control[1], &word, sizeof(word), MSG_DONTWAIT)) ==
+	       (ssize_t)sizeof(word)) {
+		if (word.kind != REAPER_RUNS) {
+			x->last = word;
+			continue;
+		}
 		x->r->mdwe = word.value != 0;
 		timing_mark("program runs in the box");
-	} else if (n == (ssize_t)sizeof(word)) {
-		x->last = word;
-	} else if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-		x->loop.v[0].fd = -1;
 	}
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		x->loop.v[0].fd = -1;
 	return 0;
 }
 
@@ -396,7 +401,8 @@ static void run_drain(struct running *x)
 	int64_t until = loop_now() + DRAIN_MS * LOOP_MS;
 
 	relay_cut(&x->input);
-	x->loop.v[x->loop.n - 1].fd = -1; /* the end, which has come */
+	x->loop.v[x->loop.n - 1].fd = -1; /* the end, which has come … */
+	run_serve_control(x, 0);	  /* … and what was said before it */
 	while (!run_is_drained(x)) {
 		const int64_t now = loop_now();
 		const bool waits = (x->streams[0].outlet && !outlet_is_empty(x->streams[0].outlet)) ||
@@ -528,6 +534,9 @@ static int run_finish(struct running *x, struct error *e)
 		return run_explain_start(x, e);
 	run_judge(x, &end);
 	denials_tell(&x->denials, x->r);
+	if (x->q->compiles && x->r->status == BOX_OK)
+		x->r->product = workspace_take(&x->workspace, x->q->language->product,
+					       BOX_CODE_MAX, x->a, &x->r->product_len);
 	return workspace_finish(&x->workspace, x->q, x->a, x->r, e);
 }
 
@@ -535,7 +544,7 @@ static int run_finish(struct running *x, struct error *e)
 
 static int run_in_box(struct running *x, struct error *e)
 {
-	const bool looks = x->q->copy_out || x->q->list_files;
+	const bool looks = x->q->copy_out || x->q->list_files || x->q->compiles;
 
 	if (run_create(x, e) < 0)
 		return -1;
@@ -603,8 +612,6 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.rootfs = "",
 	};
 	ret->limits.disk = box_workspace_size(&q->limits);
-	if (q->code)
-		sha256_hex(q->code, q->code_len, ret->code_sha256);
 	result = box_root_find(q, a, &x.root, e);
 	if (result == 0) {
 		ret->rootfs = x.root.name;

@@ -399,7 +399,7 @@ static int do_run(struct cli *c, struct error *e)
 
 	if (do_request(c, &q, &stdin_fd, e) < 0)
 		return -1;
-	result = box_run(&q, c->arena, r, e);
+	result = box_do(&q, c->arena, r, e);
 	c->status = c->failure = box_exit_status(r);
 	if (result < 0 && !c->json && !c->stream)
 		return -1;
