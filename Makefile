@@ -46,7 +46,7 @@ ALL_CFLAGS  = -std=gnu17 $(OPT) -ffile-prefix-map=$(CURDIR)=. $(WARN) $(if $(SAN
 # Libraries that need NSS, iconv or dlopen warn at link time; that is an error here.
 LINK = $(if $(SANITIZE),$(SANITIZE),-static-pie \
 	-Wl,-z,relro,-z,now,-z,noexecstack,--gc-sections,--fatal-warnings) $(LDFLAGS)
-LIBS ?= -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -lm
+LIBS ?= -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -l:libpcre2-8.a -lm
 
 # ---- what is built ----
 
@@ -55,7 +55,7 @@ LIB_ROOMS := base sys json oci worker filter plan policy ns cgroup rootfs securi
 # The programs, each with the rooms that are its own and those of the library that may end up in it.
 # tests/builds/programs looks into the linked files.
 PROGRAMS     := sbxrun
-OWN_sbxrun   := cli doctor setup
+OWN_sbxrun   := cli doctor setup box
 ROOMS_sbxrun := $(LIB_ROOMS)
 POLICY_LINKS := sbxrun-oci sbxrun-code
 
