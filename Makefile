@@ -62,7 +62,7 @@ POLICY_LINKS := sbxrun-oci sbxrun-code
 sources = $(sort $(wildcard $(patsubst %,runtime/%/*.c,$(1))))
 objects = $(patsubst %.c,$(B)/%.o,$(call sources,$(1)))
 
-SRC    := $(wildcard runtime/*/*.c)
+SRC    := $(filter-out runtime/reaper/%,$(wildcard runtime/*/*.c))
 LIBOBJ := $(call objects,$(LIB_ROOMS))
 # What a program keeps to itself but for main() is tested like the library.
 OWNOBJ := $(foreach p,$(PROGRAMS),$(filter-out %/main.o,$(call objects,$(OWN_$(p)))))
@@ -90,6 +90,20 @@ $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The first process of a box: a program without a C library, which init/reaper.c has inside. It starts in a tenth of the time.
+REAPER_CFLAGS := -std=gnu17 -Os $(WARN) -D_GNU_SOURCE -Iruntime -ffreestanding -fno-pic -fno-pie -fno-stack-protector -fno-asynchronous-unwind-tables \
+	-fcf-protection=none -fno-builtin -ffile-prefix-map=$(CURDIR)=.
+ifneq ($(ARCH),x86_64)
+REAPER_CFLAGS := $(filter-out -fcf-protection=none,$(REAPER_CFLAGS))
+endif
+$(B)/reaper: runtime/reaper/reaper.c runtime/reaper/order.h Makefile
+	@mkdir -p $(@D)
+	@echo "  LINK $@"
+	$(Q)$(CC) $(REAPER_CFLAGS) -nostdlib -static -no-pie -Wl,-z,noexecstack,-z,noseparate-code,--build-id=none -s -o $@ $<
+
+$(B)/runtime/init/reaper.o: $(B)/reaper
+$(B)/runtime/init/reaper.o: override CFLAGS += -DREAPER_FILE='"$(B)/reaper"'
 
 # Version and commit are no files: this one changes when they do.
 $(B)/version: FORCE

@@ -524,6 +524,8 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 				  .parent_fd = -1,
 				  .listen_fd = -1,
 				  .console_fd = -1,
+				  .control_fd = -1,
+				  .reaper_fd = -1,
 				  .pid_ns = PID_NS_NONE,
 				  .forks_program = true,
 				  .preserve_fds = o->preserve_fds}},

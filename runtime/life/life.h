@@ -52,6 +52,8 @@ struct create_options {
 	unsigned int listen_fds; /* of these, the first: by socket activation */
 	bool notify;		 /* the caller is a service that wants to know when it is ready */
 	const int *streams;	 /* three descriptors for the program; NULL: the caller's own */
+	bool reaped; /* the first process is a reaper of ours (reaper/order.h) … */
+	int control_fd; /* … and this is its end of the socket; with reaped alone */
 	bool take_listener; /* of seccomp notifications: it comes with the start instead of going to
 			       listenerPath */
 	const struct noter *noter; /* also for what is done with the container afterwards */
@@ -83,6 +85,9 @@ int life_launch(struct created *c, int *ret_listener_fd, struct arena *a, struct
  * not. */
 int life_wait(struct created *c, int64_t until, struct arena *a, struct life_end *ret,
 	      struct error *e);
+
+/* The processor time that it has taken so far; false: nobody counts it. */
+bool life_cpu_time(const struct created *c, uint64_t *ret_ns);
 
 /* Kills what is left of it, removes it, and lets go. */
 int life_remove(struct created *c, struct arena *a, struct error *e);
