@@ -46,7 +46,7 @@ ALL_CFLAGS  = -std=gnu17 $(OPT) -ffile-prefix-map=$(CURDIR)=. $(WARN) $(if $(SAN
 # Libraries that need NSS, iconv or dlopen warn at link time; that is an error here.
 LINK = $(if $(SANITIZE),$(SANITIZE),-static-pie \
 	-Wl,-z,relro,-z,now,-z,noexecstack,--gc-sections,--fatal-warnings) $(LDFLAGS)
-LIBS ?= -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -lm
+LIBS ?= -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -l:libpcre2-8.a -lm
 
 # ---- what is built ----
 
