@@ -153,12 +153,6 @@ struct box_denial {
 	uint64_t count;
 };
 
-struct box_redaction {
-	const char *rule;
-	const char *stream;
-	uint64_t count;
-};
-
 struct box_files {
 	bool known;
 	bool more; /* than are listed */
@@ -187,8 +181,7 @@ struct box_result {
 	bool more_denials;
 	size_t n_denials;
 	struct box_denial *denials;
-	size_t n_redactions;
-	struct box_redaction *redactions;
+	const char *redactions; /* as JSON; NULL: nobody looked */
 	struct box_files files;
 	size_t copied;
 	struct noted notes; /* what could not be had, limits above all */
@@ -207,6 +200,10 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 
 /* One object, as --json prints it; one line. */
 void box_result_write(const struct box_result *r, struct buf *b);
+
+/* Parts of it on their own: an object, and an array. */
+void box_write_limits(const struct box_limits *l, struct buf *b);
+void box_write_denials(const struct box_result *r, struct buf *b);
 
 /* "SIGKILL", also of those that have no name: "SIGRTMIN+1". */
 const char *box_signal_name(int sig);

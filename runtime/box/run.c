@@ -30,8 +30,9 @@
 #include "reaper/order.h"
 #include "sys/relay.h"
 #include "sys/sys.h"
+#include "sys/terminal.h"
 
-enum { CONFIG_MAX = 4 << 20, CPU_LOOK_MS = 10, DRAIN_MS = 2000 };
+enum { CONFIG_MAX = 4 << 20, CPU_LOOK_MS = 10, INPUT_END_MS = 100, DRAIN_MS = 2000 };
 
 enum phase {
 	RUNS,
@@ -56,6 +57,9 @@ struct running {
 	struct resolver resolver;
 	struct stream streams[2];
 	struct relay input;
+	struct terminal terminal;
+	int console[2]; /* where its master comes from: init's end, ours */
+	struct redact *redact;
 	struct workspace workspace;
 	struct reaper_word last; /* how the program ended, or why it never began */
 	enum phase phase;
@@ -93,7 +97,9 @@ static int run_open_pipes(struct running *x, struct error *e)
 	size_t i;
 	int *p;
 
-	for (i = 0; i < 3; i++) {
+	if (x->q->terminal && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, x->console) < 0)
+		return err_sys(e, "make a socket");
+	for (i = 0; i < 3 && !x->q->terminal; i++) {
 		p = x->pipes[i];
 		if (i == 0 && run_is_null(x->q->stdin_fd))
 			p[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -125,12 +131,12 @@ static int run_create(struct running *x, struct error *e)
 		.root = q->state_root,
 		.id = x->r->id,
 		.bundle = x->root.path,
-		.console_fd = -1,
+		.console_fd = x->console[0],
 		.policy = q->policy ? q->policy : "code",
 		.strict = q->strict_limits,
 		.no_cgroups = q->no_cgroups,
 		.systemd = q->systemd,
-		.streams = streams,
+		.streams = q->terminal ? NULL : streams,
 		.reaped = true,
 		.control_fd = x->control[0],
 		.program_comes = q->language && q->language->compile[0] && !q->compiles,
@@ -152,8 +158,11 @@ static int run_create(struct running *x, struct error *e)
 	x->is_made = true;
 	x->box.noter = NULL; /* what comes now is no longer about limits */
 	fd_close(&x->control[0]);
+	fd_close(&x->console[0]);
 	for (i = 0; i < 3; i++)
 		fd_close(&x->pipes[i][0]);
+	if (q->terminal && terminal_take(&x->terminal, x->console[1], e) < 0)
+		return -1;
 	if (life_launch(&x->box, &listener_fd, x->a, e) < 0)
 		return -1;
 	denials_open(&x->denials, q, &x->box.judge, listener_fd, x->a);
@@ -241,6 +250,10 @@ static int run_serve_signals(void *context, short events)
 	while (read(x->signals.fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		const int sig = (int)info.ssi_signo;
 
+		if (sig == SIGCONT)
+			terminal_make_raw_again(&x->terminal);
+		if (sig == SIGWINCH || sig == SIGCONT)
+			terminal_resize(&x->terminal);
 		if (sig != SIGINT && sig != SIGTERM && sig != SIGHUP && sig != SIGQUIT)
 			continue;
 		if (x->r->interrupted)
@@ -284,18 +297,13 @@ static int run_serve_end(void *context, short events)
 	return 1;
 }
 
-static void run_set_up_loop(struct running *x)
+static void run_set_up_streams(struct running *x)
 {
 	static const char *const names[] = {"stdout", "stderr"};
 	const enum box_output how = x->q->output;
+	const bool terminal = x->terminal.master_fd >= 0;
 	size_t i;
 
-	loop_add(&x->loop, x->control[1], POLLIN, run_serve_control, x); /* the first: v[0] */
-	loop_add(&x->loop, x->signals.fd, POLLIN, run_serve_signals, x);
-	outlet_add(&x->orders, x->control[1], BOX_CODE_MAX + sizeof(struct reaper_order) + 4096,
-		   &x->loop);
-	denials_add(&x->denials, &x->loop);
-	resolver_add(&x->resolver, &x->loop);
 	for (i = 0; i < 2; i++) {
 		if (how == OUTPUT_PASS || (how == OUTPUT_EVENTS && i == 0))
 			outlet_add(&x->outlets[i], (int)i + 1, OUTLET_MAX, &x->loop);
@@ -308,12 +316,33 @@ static void run_set_up_loop(struct running *x)
 			.events = how == OUTPUT_EVENTS,
 			.cap = (uint64_t)x->q->limits.output,
 			.arena = x->a,
+			.redact = x->redact,
+			.which = i == 0 ? REDACT_STDOUT : REDACT_STDERR,
 		};
+		if (terminal && i == 0)
+			x->streams[i].from = fcntl(x->terminal.master_fd, F_DUPFD_CLOEXEC, 3);
 		stream_add(&x->streams[i], &x->loop);
 	}
 	x->input = (struct relay){.from = x->pipes[0][1] < 0 ? -1 : x->q->stdin_fd,
 				  .to = x->pipes[0][1]};
+	if (terminal)
+		x->input = (struct relay){.from = STDIN_FILENO,
+					  .to = x->terminal.master_fd,
+					  .is_input = true,
+					  .last = '\n'};
 	relay_add(&x->input, &x->loop);
+}
+
+static void run_set_up_loop(struct running *x)
+{
+
+	loop_add(&x->loop, x->control[1], POLLIN, run_serve_control, x); /* the first: v[0] */
+	loop_add(&x->loop, x->signals.fd, POLLIN, run_serve_signals, x);
+	outlet_add(&x->orders, x->control[1], BOX_CODE_MAX + sizeof(struct reaper_order) + 4096,
+		   &x->loop);
+	denials_add(&x->denials, &x->loop);
+	resolver_add(&x->resolver, &x->loop);
+	run_set_up_streams(x);
 	/* Last: what came before its end is served. */
 	loop_add(&x->loop, x->box.pidfd, POLLIN, run_serve_end, x);
 }
@@ -365,6 +394,8 @@ static int64_t run_next_moment(const struct running *x)
 		next = x->cpu_look;
 	if (x->denials.pause_until && x->denials.pause_until < next)
 		next = x->denials.pause_until;
+	if (x->input.said_end && loop_now() + INPUT_END_MS * LOOP_MS < next)
+		next = loop_now() + INPUT_END_MS * LOOP_MS;
 	return next;
 }
 
@@ -377,6 +408,7 @@ static void run_settle(struct running *x)
 	denials_settle(&x->denials);
 	resolver_settle(&x->resolver);
 	/* The end of our input is the end of the program's. */
+	relay_repeat_end(&x->input);
 	if (x->pipes[0][1] >= 0 && (relay_is_done(&x->input) || x->input.broken)) {
 		relay_cut(&x->input);
 		fd_close(&x->pipes[0][1]);
@@ -519,6 +551,39 @@ static void run_keep_output(struct running *x)
 	}
 }
 
+static void run_count_redactions(struct running *x)
+{
+	struct buf b = buf_new(x->a, CONFIG_MAX);
+
+	if (!x->redact)
+		return;
+	redact_write_counts(x->redact, &b);
+	x->r->redactions = b.data;
+}
+
+/* Of a broken file of rules nobody should hear when the program has run. */
+static int run_read_rules(struct running *x, struct error *e)
+{
+	const char *path = x->q->redact_rules;
+	struct redact_rules rules = {0};
+	autoclose int fd = -1;
+	char *text;
+	size_t len;
+
+	if (!x->q->redact)
+		return 0;
+	if (path) {
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		text = fd < 0 ? NULL : fd_read_all(fd, REDACT_FILE_MAX, x->a, &len);
+		if (!text)
+			return err_sys(e, "--redact-rules: read %s", path);
+		if (redact_read_rules(text, len, x->a, &rules, e) < 0)
+			return err_wrap(e, "--redact-rules: %s", path);
+	}
+	x->redact = redact_new(path ? &rules : NULL, x->a);
+	return 0;
+}
+
 static int run_finish(struct running *x, struct error *e)
 {
 	struct life_end end = {0};
@@ -530,6 +595,7 @@ static int run_finish(struct running *x, struct error *e)
 	x->r->memory_peak = end.peak_memory;
 	x->r->wall_ns = loop_now() - x->started;
 	run_keep_output(x);
+	run_count_redactions(x);
 	if (x->last.kind == REAPER_FAILED)
 		return run_explain_start(x, e);
 	run_judge(x, &end);
@@ -576,8 +642,13 @@ static void run_close(struct running *x)
 		fd_close(&x->pipes[i][0]);
 		fd_close(&x->pipes[i][1]);
 	}
+	terminal_make_sane(&x->terminal);
+	fd_close(&x->terminal.master_fd);
+	if (x->redact)
+		redact_free(x->redact);
 	for (i = 0; i < 2; i++) {
 		fd_close(&x->control[i]);
+		fd_close(&x->console[i]);
 		fd_close(&x->streams[i].from);
 		outlet_free(&x->outlets[i]);
 	}
@@ -586,13 +657,15 @@ static void run_close(struct running *x)
 
 int box_run(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)
 {
-	static const int left_out[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGPIPE, SIGCONT};
+	static const int left_out[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGPIPE};
 	struct running x = {
 		.q = q,
 		.a = a,
 		.r = ret,
 		.pipes = {{-1, -1}, {-1, -1}, {-1, -1}},
 		.control = {-1, -1},
+		.console = {-1, -1},
+		.terminal = TERMINAL_NONE,
 		.signals = LOOP_SIGNALS_NONE,
 		.streams = {{.from = -1}, {.from = -1}},
 		.workspace = WORKSPACE_NONE,
@@ -617,6 +690,8 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		ret->rootfs = x.root.name;
 		result = loop_signals_take(left_out, ARRAY_SIZE(left_out), &x.signals, e);
 	}
+	if (result == 0)
+		result = run_read_rules(&x, e);
 	if (result == 0)
 		result = run_open_pipes(&x, e);
 	if (result == 0)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "box/box.h"
+#include "box/redact.h"
 #include "sys/loop.h"
 
 enum { STREAM_CHUNK = 65536, OUTLET_CHUNK = 4096, OUTLET_MAX = 8 << 20 };
@@ -30,6 +31,8 @@ struct stream {
 	uint64_t passed; /* of what came out of redaction, within the cap */
 	bool truncated;
 	bool finished;
+	struct redact *redact; /* NULL: nothing is taken out */
+	enum redact_stream which;
 	struct buf kept;
 	struct arena *arena;
 	struct loop_source *source;
