@@ -207,8 +207,13 @@ static int range_choose_maps(const struct plan *p, struct mount_plan *m, int sou
 		return err_sys(e, "%s.source: look at %s", m->field, m->source);
 	if (m->maps == MAPS_OF_IMAGE)
 		return 0;
-	m->uid_maps = ids_map_to_owner(p->id_range, st.st_uid, p->program.uid, a);
-	m->gid_maps = ids_map_to_owner(p->id_range, st.st_gid, p->program.gid, a);
+	if (p->caps.bounding) {
+		m->uid_maps = ids_map_to_owner(p->id_range, st.st_uid, p->program.uid, a);
+		m->gid_maps = ids_map_to_owner(p->id_range, st.st_gid, p->program.gid, a);
+	} else {
+		m->uid_maps = ids_map_to_program(p->id_range, st.st_uid, p->program.uid, a);
+		m->gid_maps = ids_map_to_program(p->id_range, st.st_gid, p->program.gid, a);
+	}
 	return 0;
 }
 
