@@ -121,11 +121,38 @@ static int run_open_pipes(struct running *x, struct error *e)
 	return 0;
 }
 
+/* Notes speak of the config, which the caller has never seen: of his options, then. */
+static void run_take_note(void *context, const char *text)
+{
+	static const struct {
+		const char *field, *option;
+	} words[] = {
+		{"linux.resources.memory.limit", "--memory"},
+		{"linux.resources.memory.swap", "no swap"},
+		{"linux.resources.cpu.quota", "--cpus"},
+		{"linux.resources.pids.limit", "--pids-limit"},
+	};
+	struct noted *notes = context;
+	struct buf b = buf_new(notes->arena, CONFIG_MAX);
+	size_t i, len;
+
+	while (*text) {
+		for (i = 0; i < ARRAY_SIZE(words); i++)
+			if (str_after(text, words[i].field))
+				break;
+		len = i < ARRAY_SIZE(words) ? strlen(words[i].field) : 1;
+		buf_add(&b, i < ARRAY_SIZE(words) ? words[i].option : text,
+			i < ARRAY_SIZE(words) ? strlen(words[i].option) : 1);
+		text += len;
+	}
+	noted_take(notes, b.len ? b.data : "");
+}
+
 static int run_create(struct running *x, struct error *e)
 {
 	const struct box_request *q = x->q;
 	const int streams[3] = {x->pipes[0][0], x->pipes[1][0], x->pipes[2][0]};
-	const struct noter noter = {.take = noted_take, .context = &x->r->notes};
+	const struct noter noter = {.take = run_take_note, .context = &x->r->notes};
 	struct buf config = buf_new(x->a, CONFIG_MAX);
 	struct create_options o = {
 		.root = q->state_root,
