@@ -494,14 +494,14 @@ wait_for_body() {
 	RC=''
 	# The time may be up between two digits: a read that fails has taken the first.
 	until read -rt 0.2 part <&"$DONE_FD"; do
-		RC+=$part
+		RC+=$part part=''
 		kill -0 "$BODY_PID" 2>/dev/null || break
 		if [ "${EPOCHREALTIME/./}" -gt "$end" ]; then
 			RC=timeout
 			return
 		fi
 	done
-	[ "$RC" = timeout ] || RC+=$part
+	RC+=$part
 	# It may have written its status between the last look and its end.
 	[ -n "$RC" ] || read -rt 0.2 RC <&"$DONE_FD" || :
 	# One that was late to write must not speak for the next test.
