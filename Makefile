@@ -38,6 +38,9 @@ CFI_aarch64 := -mbranch-protection=standard
 HARDEN := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection $(CFI_$(ARCH)) \
 	$(INIT) -fno-common -fno-strict-aliasing -fvisibility=hidden
 
+# Nobody unwinds a program in C but a debugger, which has its own tables: these would only be mapped.
+HARDEN += -fno-asynchronous-unwind-tables -fno-unwind-tables
+
 OPT        ?= -O2 -g
 # The same bytes wherever it is built: debug information names no directory of this machine.
 ALL_CFLAGS  = -std=gnu17 $(OPT) -ffile-prefix-map=$(CURDIR)=. $(WARN) $(if $(SANITIZE),$(SANITIZE),$(HARDEN)) -D_GNU_SOURCE \
