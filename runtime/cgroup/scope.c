@@ -10,6 +10,7 @@
  * has to be stopped. A unit is stopped only if its description has the container's claim: by now,
  * somebody else may have one of that name.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -258,6 +259,8 @@ static bool scope_ends_by_itself(const struct cgroup_dirs *d)
 	if (i == d->n || !cgroup_full_path(d->v[i].mount, d->v[i].path, full))
 		return false;
 	dfd = open(full, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dfd < 0 && errno == ENOENT)
+		return d->v[i].inode != 0; /* it was there, and systemd has been quick */
 	return dfd >= 0 && cgroup_claim_whose(&d->v[i], -1, full) == CGROUP_OURS &&
 	       scope_is_empty(dfd);
 }
