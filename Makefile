@@ -38,6 +38,9 @@ CFI_aarch64 := -mbranch-protection=standard
 HARDEN := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection $(CFI_$(ARCH)) \
 	$(INIT) -fno-common -fno-strict-aliasing -fvisibility=hidden
 
+# Nobody unwinds a program in C but a debugger, which has its own tables: these would only be mapped.
+HARDEN += -fno-asynchronous-unwind-tables -fno-unwind-tables
+
 OPT        ?= -O2 -g
 # The same bytes wherever it is built: debug information names no directory of this machine.
 ALL_CFLAGS  = -std=gnu17 $(OPT) -ffile-prefix-map=$(CURDIR)=. $(WARN) $(if $(SANITIZE),$(SANITIZE),$(HARDEN)) -D_GNU_SOURCE \
@@ -46,6 +49,10 @@ ALL_CFLAGS  = -std=gnu17 $(OPT) -ffile-prefix-map=$(CURDIR)=. $(WARN) $(if $(SAN
 # Libraries that need NSS, iconv or dlopen warn at link time; that is an error here.
 LINK = $(if $(SANITIZE),$(SANITIZE),-static-pie \
 	-Wl,-z,relro,-z,now,-z,noexecstack,--gc-sections,--fatal-warnings) $(LDFLAGS)
+# A program's first instruction is our own (runtime/sys/early.c), where we have written it.
+ENTRY_x86_64  := -Wl,-e,early_start
+ENTRY_aarch64 := -Wl,-e,early_start
+ENTRY = $(if $(SANITIZE),,$(ENTRY_$(ARCH)))
 LIBS ?= -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -l:libpcre2-8.a -lm
 
 # ---- what is built ----
@@ -84,7 +91,7 @@ $(B)/libsbxrun.a: $(LIBOBJ)
 $(foreach p,$(PROGRAMS),$(eval $(B)/$(p): $(call objects,$(OWN_$(p))) $(B)/libsbxrun.a))
 $(PROGRAMS:%=$(B)/%):
 	@echo "  LINK $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(LINK) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LINK) $(ENTRY) -o $@ $^ $(LIBS)
 
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -112,6 +119,11 @@ $(B)/version: FORCE
 
 $(B)/runtime/cli/version.o: $(B)/version
 $(B)/runtime/cli/version.o: override CFLAGS += -DSBXRUN_VERSION='"$(VERSION)"' -DSBXRUN_COMMIT='"$(COMMIT)"'
+
+# It runs before there is a C library, and before relocations.
+EARLY := -ffreestanding -fno-stack-protector -fno-sanitize=all -ftrivial-auto-var-init=uninitialized \
+	$(if $(filter 0,$(is_clang)),-fno-tree-loop-distribute-patterns)
+$(B)/runtime/sys/early.o: override CFLAGS += $(EARLY)
 
 $(B)/unit/%: tests/unit/%.c tests/unit/unit.h $(UNIT_SHARED) $(OWNOBJ) $(B)/libsbxrun.a
 	@mkdir -p $(@D)

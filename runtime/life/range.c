@@ -261,10 +261,10 @@ static int range_take_root(const struct plan *p, struct tightened *t, struct sou
 		       0;
 }
 
-static int range_open_bind(const struct plan *p, struct mount_plan *m, struct range_maps *maps,
-			   struct arena *a, int *ret_fd, struct error *e)
+static int range_open_bind(const struct plan *p, struct mount_plan *m, struct guard_look *looks,
+			   struct range_maps *maps, struct arena *a, int *ret_fd, struct error *e)
 {
-	autoclose int source_fd = mount_open_source(p, m, e);
+	autoclose int source_fd = mount_open_source(p, m, looks, e);
 
 	if (source_fd < 0 || range_choose_maps(p, m, source_fd, a, e) < 0)
 		return -1;
@@ -286,7 +286,8 @@ int range_open_mapped(struct plan *p, struct tightened *t, struct sources *s, st
 	for (i = 0; i < p->n_mounts && result == 0; i++) {
 		if (p->mounts[i].idmap == IDMAP_NONE)
 			continue;
-		result = range_open_bind(p, &p->mounts[i], &maps, a, &s->mounts[i], e);
+		result = range_open_bind(p, &p->mounts[i], s->looks, &maps, a, &s->mounts[i],
+					 e);
 		s->cloned[i] = s->mounts[i] >= 0;
 	}
 	fd_close(&maps.fd);
