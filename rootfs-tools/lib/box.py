@@ -1,7 +1,9 @@
 """box.py CONFIG ROOTFS [ARGUMENT…] -- CMD…: turn the example that `sbxrun spec` wrote into the config of a box.
 
 	--writable		the root may be written to
-	--user UID		not root
+	--user UID GID		not root
+	--private BASE		a user namespace: its ids are 65536 of the host's from BASE on
+	--memory BYTES, --pids N	limits
 	--bind SOURCE:DEST	bind a file or directory, read-only
 	--bind-rw SOURCE:DEST	bind it
 	--tmp SIZE		a tmpfs on /tmp
@@ -23,6 +25,13 @@ def bind(config, pair, *flags):
 	})
 
 
+def private_ids(config, base):
+	linux = config["linux"]
+	if not any(n["type"] == "user" for n in linux["namespaces"]):
+		linux["namespaces"].append({"type": "user"})
+	linux["uidMappings"] = linux["gidMappings"] = [{"containerID": 0, "hostID": base, "size": 65536}]
+
+
 def main(path, rootfs, *args):
 	with open(path, encoding="utf-8") as file:
 		config = json.load(file)
@@ -38,6 +47,13 @@ def main(path, rootfs, *args):
 			config["root"]["readonly"] = False
 		elif word == "--user":
 			process["user"] = {"uid": int(next(words)), "gid": int(next(words))}
+		elif word == "--private":
+			private_ids(config, int(next(words)))
+		elif word == "--memory":
+			size = int(next(words))
+			config["linux"].setdefault("resources", {})["memory"] = {"limit": size, "swap": size}
+		elif word == "--pids":
+			config["linux"].setdefault("resources", {})["pids"] = {"limit": int(next(words))}
 		elif word == "--bind":
 			bind(config, next(words), "ro")
 		elif word == "--bind-rw":

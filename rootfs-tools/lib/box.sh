@@ -23,11 +23,41 @@ in_box() {
 		"$sbxrun" spec --rootless -b "$bundle"
 	fi || return
 	python3 "$HERE/lib/box.py" "$bundle/config.json" "$@" || return
-	"$sbxrun" --root "$bundle/state" "${box_options[@]}" run -b "$bundle" "rootfs-${bundle##*.}" || status=$?
+	"$sbxrun" --root "$bundle/state" "${box_options[@]}" run -b "$bundle" "$(box_id "$bundle")" || status=$?
 	rm -rf "$bundle"
 	return "$status"
 }
 box_options=(--cgroup-manager disabled)
+
+box_id() { echo "rootfs-${1##*.}"; }
+
+# end_boxes DIR: ends the boxes whose bundles are in DIR, with all of their processes.
+end_boxes() {
+	local bundle
+	for bundle in "$1"/box.*; do
+		[ ! -d "$bundle/state" ] || "${sbxrun:-sbxrun}" --root "$bundle/state" delete --force "$(box_id "$bundle")" 2>/dev/null || :
+	done
+}
+
+# in_strict_box ROOTFS …: the same under the policy `code`, or that of the file $box_policy. For root the ids are private ones, of nobody on this host.
+in_strict_box() {
+	local box_options=(--log-level error --policy "${box_policy:-code}") rootfs=$1 ids=()
+	shift
+	if [ "$EUID" = 0 ]; then
+		ids=(--private "$(private_base)")
+	elif [ "${1:-}" = --user ]; then
+		# An ordinary user has one id to give.
+		shift 3
+	fi
+	in_box "$rootfs" "${ids[@]}" "$@"
+}
+
+# The first of the ids that /etc/subuid gives to containers of sbxrun, or would.
+private_base() {
+	local base
+	base=$(sed -n 's/^sbxrun:\([0-9]*\):.*/\1/p' /etc/subuid 2>/dev/null | head -n 1)
+	echo "${base:-1879048192}"
+}
 
 # Says why an ordinary user can't build here, before anything was fetched.
 check_boxes() {

@@ -73,3 +73,31 @@ fetch_packages() {
 	done
 	die "$name: these ${#unfetched[@]} packages are neither in the cache $cache nor on the mirror"
 }
+
+# fetch_npm: the packages of the npm registry that $npm names are in the cache. The npm client fetches them, or apt does if a registry is
+# configured; this file knows none.
+fetch_npm() {
+	local package version sha file
+	while read -r package version sha; do
+		file=$(cached "$sha" .tgz)
+		has_sum "$file" "$sha" && continue
+		rm -f "$file"
+		[ -z "$opt_frozen" ] || die "$name: --frozen fetches nothing, and $package $version is not in the cache $cache"
+		if type -P npm >/dev/null; then
+			step "$name: fetching $package $version" npm_pack "$package" "$version" || die "$name: npm could not fetch $package $version"
+			has_sum "$work/npm/$package-$version.tgz" "$sha" || die "$name: $package $version has another content than the recipe says"
+			mv "$work/npm/$package-$version.tgz" "$file.$$"
+			mv "$file.$$" "$file"
+		elif [ -n "${npm_config_registry:-}" ]; then
+			fetch_all "$name: fetching $package $version" .tgz "${npm_config_registry%/}/$package/-/$package-$version.tgz" "$sha" ||
+				die "$name: $package $version could not be fetched from the registry"
+		else
+			die "$name: $package $version comes from an npm registry: install npm, or set npm_config_registry to its address"
+		fi
+	done < <(xargs -n 3 <<<"${npm:-}" | grep .)
+}
+
+npm_pack() {
+	mkdir -p "$work/npm"
+	(cd "$work/npm" && npm pack --silent --ignore-scripts "$1@$2")
+}

@@ -4,6 +4,7 @@
 	packages.py lock MANIFEST ARCH		print the list that a manifest has
 	packages.py diff OLD NEW		print what changed, a line a package
 	packages.py lines LIST			print "sha256 size archive path name version" a package
+	packages.py npm MANIFEST		print "name version sha256" of what comes from the npm registry
 """
 
 import json
@@ -21,6 +22,8 @@ SHAPES = {
 	"size": r"[0-9]{1,11}",
 	"sha256": r"[0-9a-f]{64}",
 }
+
+NPM_SHAPES = {"name": r"[a-z0-9][a-z0-9._-]{0,127}", "version": r"[A-Za-z0-9.+-]{1,63}", "sha256": SHAPES["sha256"]}
 
 
 def fail(text):
@@ -41,16 +44,29 @@ def checked(packages, where):
 	return packages
 
 
-def read(path):
-	"""The list in a file: a list by itself, or that of a manifest."""
+def load(path):
 	try:
 		with open(path, encoding="utf-8") as file:
-			content = json.load(file)
+			return json.load(file)
 	except (OSError, ValueError, RecursionError) as why:
-		fail(f"{path}: {why}")
+		return fail(f"{path}: {why}")
+
+
+def read(path):
+	"""The list in a file: a list by itself, or that of a manifest."""
+	content = load(path)
 	if isinstance(content, dict):
 		content = content.get("packages")
 	return checked(content, path)
+
+
+def read_npm(path):
+	content = load(path)
+	found = content.get("npm", []) if isinstance(content, dict) else []
+	for p in found if isinstance(found, list) else [None]:
+		if not isinstance(p, dict) or not all(re.fullmatch(shape, str(p.get(field))) for field, shape in NPM_SHAPES.items()):
+			fail(f"{path}: npm has an entry without name, version and sha256")
+	return found
 
 
 def resolve(stanzas):
@@ -106,6 +122,9 @@ def main(command, *args):
 	elif command == "diff":
 		for line in diff(read(args[0]), read(args[1])):
 			print(line)
+	elif command == "npm":
+		for p in read_npm(args[0]):
+			print(p["name"], p["version"], p["sha256"])
 	elif command == "lines":
 		for p in read(args[0]):
 			print(p["sha256"], p["size"], p["archive"], p["path"], p["name"], p["version"])

@@ -72,6 +72,7 @@ store_close() {
 	local status=$?
 	trap '' INT TERM HUP
 	[ -z "${helper_pid:-}" ] || kill -- "-$helper_pid" 2>/dev/null || :
+	end_boxes "$work"
 	wait 2>/dev/null || :
 	delete_tree "$work"
 	exit "$status"
@@ -89,7 +90,9 @@ delete_tree() {
 store_sweep() {
 	local left
 	for left in "$1/.$2.new."*; do
-		[ ! -d "$left" ] || delete_tree "$left"
+		[ -d "$left" ] || continue
+		end_boxes "$left"
+		delete_tree "$left"
 	done
 	for left in "$1/.$2.old."*; do
 		[ ! -d "$left" ] || store_discard "$left"

@@ -68,12 +68,14 @@ class Tree:
 	def __init__(self, top, epoch, tar, listing):
 		self.top, self.epoch, self.tar, self.listing = os.fsencode(top), epoch, tar, listing
 		self.links = {}
+		info = os.lstat(self.top)
+		self.owner = (info.st_uid, info.st_gid)
 
 	def header(self, path, info):
 		name = "./" + path.decode("utf-8", "surrogateescape") if path else "./"
 		header = tarfile.TarInfo(name)
 		header.mtime = self.epoch
-		header.mode = stat.S_IMODE(info.st_mode) & 0o1777
+		header.mode = stat.S_IMODE(info.st_mode)
 		return header
 
 	def line(self, kind, header, size, content, path):
@@ -82,6 +84,8 @@ class Tree:
 	def add(self, path):
 		full = os.path.join(self.top, path) if path else self.top
 		info = os.lstat(full)
+		if (info.st_uid, info.st_gid) != self.owner:
+			sys.exit(f"sbxrun-rootfs: {quote(path)} has another owner than the rest")
 		header = self.header(path, info)
 		if stat.S_ISDIR(info.st_mode):
 			header.type = tarfile.DIRTYPE
