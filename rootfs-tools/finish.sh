@@ -29,7 +29,8 @@ END
 : >etc/resolv.conf
 echo sandbox >etc/hostname
 : >etc/fstab
-echo LANG=C.UTF-8 >etc/default/locale 2>/dev/null || { mkdir -p etc/default && echo LANG=C.UTF-8 >etc/default/locale; }
+mkdir -p etc/default
+echo LANG=C.UTF-8 >etc/default/locale
 echo Etc/UTC >etc/timezone
 ln -sfn /usr/share/zoneinfo/Etc/UTC etc/localtime
 ln -sfn /proc/self/mounts etc/mtab
@@ -62,5 +63,6 @@ done
 mkdir -p workspace root home opt mnt srv media boot usr/local/bin usr/local/lib var/tmp var/log var/cache var/lib run/lock
 chmod 755 workspace
 chmod 700 root
-ln -sfn /run var/run
-ln -sfn /run/lock var/lock
+rm -rf var/run var/lock
+ln -s /run var/run
+ln -s /run/lock var/lock

@@ -14,7 +14,7 @@ case $names in
 *oci-layout*) from=oci-archive:archive ;;
 *) echo 'this is neither a docker nor an OCI archive' && exit 1 ;;
 esac
-skopeo --insecure-policy copy -q "$from" oci:layout:image
+skopeo --insecure-policy --tmpdir /workspace/tmp copy -q "$from" oci:layout:image
 rm archive
 umoci unpack --rootless --image layout:image bundle
 rm -rf layout tmp

@@ -89,7 +89,7 @@ unpack() {
 	done
 	python3 "$HERE/lib/packages.py" lines "$work/packages" | while read -r sha _; do
 		dpkg-deb --fsys-tarfile "$(cached "$sha" .deb)" |
-			tar -xf - -C "$root" --no-same-owner --keep-directory-symlink --delay-directory-restore \
+			tar -xpf - -C "$root" --no-same-owner --keep-directory-symlink --delay-directory-restore \
 				--anchored --wildcards --exclude-from="$work/exclude" || return
 	done
 	unpack_npm || return

@@ -82,19 +82,19 @@ store_close() {
 delete_tree() {
 	[ -e "$1" ] || return 0
 	rm -rf --one-file-system "$1" 2>/dev/null && return
-	find "$1" -type d ! -perm -u+rwx -exec chmod u+rwx {} +
+	find "$1" -type d ! -perm -u+rwx -exec chmod u+rwx {} \;
 	rm -rf --one-file-system "$1"
 }
 
 # Removes what crashed builds left, and what was replaced and is used no more.
 store_sweep() {
 	local left
-	for left in "$1/.$2.new."*; do
+	for left in "$1/.$2.new."??????; do
 		[ -d "$left" ] || continue
 		end_boxes "$left"
 		delete_tree "$left"
 	done
-	for left in "$1/.$2.old."*; do
+	for left in "$1/.$2.old."??????; do
 		[ ! -d "$left" ] || store_discard "$left"
 	done
 }
