@@ -5,6 +5,8 @@ PREFIX  ?= /usr/local
 BINDIR  ?= $(PREFIX)/bin
 MANDIR  ?= $(PREFIX)/share/man
 COMPDIR ?= $(PREFIX)/share/bash-completion/completions
+# Where the parts of sbxrun-rootfs are installed; the command is a link to one of them.
+ROOTFSDIR ?= $(PREFIX)/share/sbxrun/rootfs-tools
 DESTDIR ?=
 B       ?= build
 # What is built, "COMMIT SECONDS": git knows in a clone, a file says so in an archive that `make dist` made.
@@ -76,6 +78,7 @@ OWNOBJ := $(foreach p,$(PROGRAMS),$(filter-out %/main.o,$(call objects,$(OWN_$(p
 UNIT_SHARED := $(patsubst %.c,$(B)/%.o,$(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c)))
 UNIT   := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
 MAN    := $(patsubst runtime/man/%.md,$(B)/man/%,$(wildcard runtime/man/*.md))
+ROOTFS_TOOLS := $(wildcard $(addprefix rootfs-tools/,sbxrun-rootfs *.sh *.json lib/*.sh lib/*.py recipes/* recipes/.base))
 
 all: $(PROGRAMS:%=$(B)/%) $(POLICY_LINKS:%=$(B)/%) $(MAN) ## build the program and its manual
 
@@ -154,16 +157,21 @@ run: deps ## fresh machine: install what is missing, build, run a busybox contai
 	@$(MAKE) --no-print-directory all
 	@spec/run-example $(B)/sbxrun
 
-install: all ## install program, manual and bash completion below PREFIX (and DESTDIR)
+install: all ## install programs, manual and bash completion below PREFIX (and DESTDIR)
 	install -D -m 755 $(B)/sbxrun $(DESTDIR)$(BINDIR)/sbxrun
 	for link in $(POLICY_LINKS); do ln -sf sbxrun $(DESTDIR)$(BINDIR)/$$link || exit 1; done
 	for link in $(POLICY_LINKS); do install -d $(DESTDIR)$(MANDIR)/man8 && echo .so man8/sbxrun.8 >$(DESTDIR)$(MANDIR)/man8/$$link.8 || exit 1; done
 	for page in $(MAN); do install -D -m 644 $$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
 	install -D -m 644 runtime/cli/completion.bash $(DESTDIR)$(COMPDIR)/sbxrun
+	for file in $(ROOTFS_TOOLS); do install -D -m 644 $$file $(DESTDIR)$(ROOTFSDIR)/$${file#rootfs-tools/} || exit 1; done
+	chmod 755 $(DESTDIR)$(ROOTFSDIR)/sbxrun-rootfs
+	ln -sfr $(DESTDIR)$(ROOTFSDIR)/sbxrun-rootfs $(DESTDIR)$(BINDIR)/sbxrun-rootfs
 
 uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(BINDIR)/sbxrun $(POLICY_LINKS:%=$(DESTDIR)$(BINDIR)/%) $(POLICY_LINKS:%=$(DESTDIR)$(MANDIR)/man8/%.8) $(DESTDIR)$(COMPDIR)/sbxrun
 	for page in $(MAN); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
+	rm -f $(DESTDIR)$(BINDIR)/sbxrun-rootfs
+	rm -rf $(DESTDIR)$(ROOTFSDIR)
 
 deb: all ## a Debian package in build/ (needs dpkg-dev)
 	@VERSION=$(VERSION) EPOCH=$(EPOCH) CC="$(CC)" LIBS="$(LIBS)" MAKE="$(MAKE)" spec/debian/build $(B)
