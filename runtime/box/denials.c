@@ -54,12 +54,6 @@ static bool memory_text(const struct seccomp_notif *ask, uint64_t at, char *to, 
 
 /* ---- what is told ---- */
 
-/* Control characters, quotes and what looks like markup come from the program: none gets through. */
-static const char *told_text(struct denials *d, const char *text)
-{
-	return arena_strdup(&d->scratch, json_show(text).text);
-}
-
 static struct box_denial *told_find(struct denials *d, const struct box_denial *what,
 				    size_t *ret_of_call)
 {
@@ -250,7 +244,7 @@ static void file_tell(struct denials *d, const struct seccomp_notif *ask, const 
 		return;
 	denials_note(d, (struct box_denial){.kind = "file",
 					.name = name,
-					.target = told_text(d, path),
+					.target = hint_clean(path, &d->scratch),
 					.hint = hint_of_file()});
 }
 
