@@ -6,6 +6,7 @@
 #include "box/audit_chain.h"
 #include "box/audit_file.h"
 #include "fuzz.h"
+#include "json/json.h"
 
 /* As verify does; true: it is good, and its head is *head. */
 static bool is_good(const char *text, size_t len, const struct audit_head *head, struct arena *a)
@@ -57,11 +58,10 @@ void fuzz_one(char *text, size_t len, struct arena *a)
 
 	check_any(text, len, a);
 	for (i = 0; i < lines; i++) {
-		struct buf line = buf_new(a, 4096);
+		struct buf line = buf_new(a, 1 << 16);
 
-		buf_printf(&line, "{\"n\":%u,\"x\":\"", i + 1);
-		buf_str(&line, bytes_string(&b, a));
-		buf_str(&line, "\"");
+		buf_printf(&line, "{\"n\":%u,\"x\":", i + 1);
+		json_write_string(&line, bytes_string(&b, a));
 		audit_chain_seal(&line, &head);
 		buf_add(&file, line.data, line.len);
 	}
