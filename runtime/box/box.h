@@ -5,9 +5,10 @@
  *
  *	request.c    what is asked for: defaults, presets          languages.c  rows of languages
  *	rootfs.c     the root that it runs in                      config.c     the config
- *	run.c        from the request to the result                stream.c     its output, capped
+ *	do.c         one box, or two: compiling is a step          run.c        a box from birth to end
+ *	stream.c     its output, capped                            resolver.c   names that it asks for
  *	workspace.c  what it wrote, and taking it out              result.c     the result as JSON
- *	denials.c    what was refused                              tell.c       that, for people
+ *	denials.c    what was refused                              hints.c      what to do about it
  */
 #pragma once
 
@@ -108,6 +109,7 @@ struct box_request {
 	size_t n_rlimits;
 	const struct box_rlimit *rlimits;
 	int stdin_fd; /* -1: nothing */
+	bool compiles; /* the language's step before */
 	bool terminal; /* the program has one of its own, which is relayed to ours */
 	bool systemd;
 	bool no_cgroups;
@@ -151,12 +153,6 @@ struct box_denial {
 	uint64_t count;
 };
 
-struct box_redaction {
-	const char *rule;
-	const char *stream;
-	uint64_t count;
-};
-
 struct box_files {
 	bool known;
 	bool more; /* than are listed */
@@ -174,7 +170,7 @@ struct box_result {
 	int signal;
 	int interrupted; /* the signal that ended us; 0: none */
 	bool timed_out, cpu_timed_out, oom_killed, mdwe;
-	enum err_class error_class;
+	enum err_class error_class; /* of a failure of ours */
 	const char *error_type, *error; /* NULL: none */
 	struct box_captured out[2];
 	int64_t wall_ns, startup_ns;
@@ -185,20 +181,29 @@ struct box_result {
 	bool more_denials;
 	size_t n_denials;
 	struct box_denial *denials;
-	size_t n_redactions;
-	struct box_redaction *redactions;
+	const char *redactions; /* as JSON; NULL: nobody looked */
 	struct box_files files;
 	size_t copied;
 	struct noted notes; /* what could not be had, limits above all */
+	const char *product; /* of a step that compiles; NULL: there is none */
+	size_t product_len;
 	struct box_result *compile; /* the step before; NULL: there was none */
 };
 
-/* Runs it. -1: the box itself failed; what the program does is the result's affair. *ret is filled
- * as far as anything is known in both cases. */
+/* Runs it, and before it the step that compiles it, if its language has one. -1: the box itself
+ * failed; what the program does is the result's affair. *ret is filled as far as anything is known
+ * in both cases. */
+int box_do(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e);
+
+/* One step, in one box. */
 int box_run(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e);
 
 /* One object, as --json prints it; one line. */
 void box_result_write(const struct box_result *r, struct buf *b);
+
+/* Parts of it on their own: an object, and an array. */
+void box_write_limits(const struct box_limits *l, struct buf *b);
+void box_write_denials(const struct box_result *r, struct buf *b);
 
 /* "SIGKILL", also of those that have no name: "SIGRTMIN+1". */
 const char *box_signal_name(int sig);

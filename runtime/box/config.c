@@ -176,7 +176,7 @@ static void config_process(struct writing *w, const char *const *words)
 	p->cwd = arena_strdup(w->a, w->q->cwd ? w->q->cwd : BOX_WORKSPACE);
 	for (; words && *words; words++)
 		config_word(w, &p->args, *words);
-	for (i = 0; i < w->q->args.n; i++)
+	for (i = 0; i < w->q->args.n && !w->q->compiles; i++)
 		config_word(w, &p->args, w->q->args.v[i]);
 	config_word(w, &p->env, "PATH=/usr/local/bin:/usr/bin:/bin");
 	config_word(w, &p->env, "HOME=" BOX_WORKSPACE);
@@ -197,7 +197,7 @@ int box_config_write(const struct box_request *q, const struct box_root *root, s
 	c->hostname = arena_strdup(a, "box");
 	c->root.path = arena_strdup(a, root->path);
 	c->root.readonly = true;
-	config_process(&w, q->language ? q->language->run : NULL);
+	config_process(&w, !q->language ? NULL : q->compiles ? q->language->compile : q->language->run);
 	config_rlimits(&w);
 	config_mounts(&w, root);
 	config_namespaces(&w);

@@ -138,9 +138,8 @@ static void result_usage(const struct box_result *r, struct buf *b)
 	buf_char(b, '}');
 }
 
-static void result_limits(const struct box_limits *l, struct buf *b)
+void box_write_limits(const struct box_limits *l, struct buf *b)
 {
-	result_key(b, "limits");
 	buf_char(b, '{');
 	result_number(b, "memory", l->memory);
 	result_decimal(b, "cpus", l->cpus);
@@ -158,11 +157,10 @@ static void result_limits(const struct box_limits *l, struct buf *b)
 	buf_char(b, '}');
 }
 
-static void result_denials(const struct box_result *r, struct buf *b)
+void box_write_denials(const struct box_result *r, struct buf *b)
 {
 	size_t i;
 
-	result_key(b, "denials");
 	if (!r->denials_known) {
 		buf_str(b, "null");
 		return;
@@ -179,24 +177,6 @@ static void result_denials(const struct box_result *r, struct buf *b)
 		result_string(b, "errno", d->error);
 		result_number(b, "count", (int64_t)d->count);
 		result_string(b, "hint", d->hint);
-		buf_char(b, '}');
-	}
-	buf_char(b, ']');
-	if (r->more_denials)
-		result_bool(b, "more_denials", true);
-}
-
-static void result_redactions(const struct box_result *r, struct buf *b)
-{
-	size_t i;
-
-	result_key(b, "redactions");
-	buf_char(b, '[');
-	for (i = 0; i < r->n_redactions; i++) {
-		buf_str(b, i ? ",{" : "{");
-		result_string(b, "rule", r->redactions[i].rule);
-		result_string(b, "stream", r->redactions[i].stream);
-		result_number(b, "count", (int64_t)r->redactions[i].count);
 		buf_char(b, '}');
 	}
 	buf_char(b, ']');
@@ -260,11 +240,15 @@ void box_result_write(const struct box_result *r, struct buf *b)
 	result_bool(b, "oom_killed", r->oom_killed);
 	result_error(r, b);
 	result_output(r, b);
-	result_redactions(r, b);
+	result_key(b, "redactions");
+	buf_str(b, r->redactions ? r->redactions : "[]");
 	result_seconds(b, "execution_time", r->wall_ns);
 	result_usage(r, b);
-	result_limits(&r->limits, b);
-	result_denials(r, b);
+	result_key(b, "limits");
+	box_write_limits(&r->limits, b);
+	result_key(b, "denials");
+	box_write_denials(r, b);
+	result_bool(b, "more_denials", r->more_denials);
 	result_files(r, b);
 	result_strings(b, "notes", r->notes.notes.v, r->notes.notes.n);
 	if (r->compile) {

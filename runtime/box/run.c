@@ -19,18 +19,20 @@
 
 #include "base/fd.h"
 #include "base/path.h"
-#include "base/sha256.h"
 #include "base/str.h"
 #include "base/timing.h"
 #include "box/box.h"
+#include "box/denials.h"
+#include "box/resolver.h"
 #include "box/stream.h"
 #include "box/workspace.h"
 #include "life/life.h"
 #include "reaper/order.h"
 #include "sys/relay.h"
 #include "sys/sys.h"
+#include "sys/terminal.h"
 
-enum { CONFIG_MAX = 4 << 20, ORDER_S = 10, CPU_LOOK_MS = 10, DRAIN_MS = 2000 };
+enum { CONFIG_MAX = 4 << 20, CPU_LOOK_MS = 10, INPUT_END_MS = 100, DRAIN_MS = 2000 };
 
 enum phase {
 	RUNS,
@@ -50,9 +52,14 @@ struct running {
 	int control[2];	 /* of the reaper: its end, ours */
 	struct loop loop;
 	struct loop_signals signals;
-	struct outlet outlets[2];
+	struct outlet outlets[2], orders;
+	struct denials denials;
+	struct resolver resolver;
 	struct stream streams[2];
 	struct relay input;
+	struct terminal terminal;
+	int console[2]; /* where its master comes from: init's end, ours */
+	struct redact *redact;
 	struct workspace workspace;
 	struct reaper_word last; /* how the program ended, or why it never began */
 	enum phase phase;
@@ -90,7 +97,9 @@ static int run_open_pipes(struct running *x, struct error *e)
 	size_t i;
 	int *p;
 
-	for (i = 0; i < 3; i++) {
+	if (x->q->terminal && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, x->console) < 0)
+		return err_sys(e, "make a socket");
+	for (i = 0; i < 3 && !x->q->terminal; i++) {
 		p = x->pipes[i];
 		if (i == 0 && run_is_null(x->q->stdin_fd))
 			p[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -122,16 +131,22 @@ static int run_create(struct running *x, struct error *e)
 		.root = q->state_root,
 		.id = x->r->id,
 		.bundle = x->root.path,
-		.console_fd = -1,
+		.console_fd = x->console[0],
 		.policy = q->policy ? q->policy : "code",
 		.strict = q->strict_limits,
 		.no_cgroups = q->no_cgroups,
 		.systemd = q->systemd,
-		.streams = streams,
+		.streams = q->terminal ? NULL : streams,
 		.reaped = true,
 		.control_fd = x->control[0],
+		.program_comes = q->language && q->language->compile[0] && !q->compiles,
+		.take_listener = q->denials != DENIALS_NONE,
+		.observe = q->denials == DENIALS_FULL  ? OBSERVE_FULL :
+			   q->denials == DENIALS_CALLS ? OBSERVE_CALLS :
+							 OBSERVE_NOTHING,
 		.noter = &noter,
 	};
+	int listener_fd = -1;
 	size_t i;
 
 	if (box_config_write(q, &x->root, x->a, &config, e) < 0)
@@ -143,9 +158,17 @@ static int run_create(struct running *x, struct error *e)
 	x->is_made = true;
 	x->box.noter = NULL; /* what comes now is no longer about limits */
 	fd_close(&x->control[0]);
+	fd_close(&x->console[0]);
 	for (i = 0; i < 3; i++)
 		fd_close(&x->pipes[i][0]);
-	return life_launch(&x->box, NULL, x->a, e);
+	if (q->terminal && terminal_take(&x->terminal, x->console[1], e) < 0)
+		return -1;
+	if (life_launch(&x->box, &listener_fd, x->a, e) < 0)
+		return -1;
+	denials_open(&x->denials, q, &x->box.judge, listener_fd, x->a);
+	if (q->denials == DENIALS_FULL)
+		resolver_open(&x->resolver, x->box.pidfd, &x->denials);
+	return 0;
 }
 
 /* ---- orders ---- */
@@ -170,27 +193,25 @@ static void run_choose_cpus(const struct running *x, uint64_t cpus[REAPER_CPU_WO
 		}
 }
 
-static int run_send_order(struct running *x, struct error *e)
+/* By the loop: the reaper may have to wait for an answer of ours before it reads on. */
+static void run_send_order(struct running *x)
 {
 	const struct box_language *l = x->q->language;
-	const struct timeval patience = {.tv_sec = ORDER_S};
+	const bool compiled = l && l->compile[0] && !x->q->compiles;
+	const char *file = !l ? "" : compiled ? l->product : l->file;
 	struct reaper_order order = {
-		.name_size = l ? (uint32_t)strlen(l->file) + 1 : 0,
-		.file_mode = l && l->compile[0] ? 0700 : 0600,
+		.name_size = l ? (uint32_t)strlen(file) + 1 : 0,
+		.file_mode = compiled ? 0700 : 0600,
 		.file_size = x->q->code_len,
 		.deny_write_execute = l && !l->just_in_time,
 	};
 
 	run_choose_cpus(x, order.cpus);
-	setsockopt(x->control[1], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	/* A reaper that could not write the file has said why, and is gone. */
-	if (fd_write_all(x->control[1], &order, sizeof(order)) == 0 && l &&
-	    fd_write_all(x->control[1], l->file, order.name_size) == 0 &&
-	    fd_write_all(x->control[1], x->q->code, x->q->code_len) == 0)
-		return 0;
-	if (l && errno != EPIPE)
-		return err_sys(e, "send the program to the box");
-	return 0;
+	outlet_put(&x->orders, &order, sizeof(order));
+	if (l) {
+		outlet_put(&x->orders, file, order.name_size);
+		outlet_put(&x->orders, x->q->code, x->q->code_len);
+	}
 }
 
 static void run_signal_all(struct running *x, int sig)
@@ -229,6 +250,10 @@ static int run_serve_signals(void *context, short events)
 	while (read(x->signals.fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		const int sig = (int)info.ssi_signo;
 
+		if (sig == SIGCONT)
+			terminal_make_raw_again(&x->terminal);
+		if (sig == SIGWINCH || sig == SIGCONT)
+			terminal_resize(&x->terminal);
 		if (sig != SIGINT && sig != SIGTERM && sig != SIGHUP && sig != SIGQUIT)
 			continue;
 		if (x->r->interrupted)
@@ -245,17 +270,21 @@ static int run_serve_control(void *context, short events)
 {
 	struct running *x = context;
 	struct reaper_word word;
-	ssize_t n = recv(x->control[1], &word, sizeof(word), MSG_DONTWAIT);
+	ssize_t n;
 
 	(void)events;
-	if (n == (ssize_t)sizeof(word) && word.kind == REAPER_RUNS) {
+	/* All that has come: the end of the box may be known already, and is served next. */
+	while ((n = recv(x->control[1], &word, sizeof(word), MSG_DONTWAIT)) ==
+	       (ssize_t)sizeof(word)) {
+		if (word.kind != REAPER_RUNS) {
+			x->last = word;
+			continue;
+		}
 		x->r->mdwe = word.value != 0;
 		timing_mark("program runs in the box");
-	} else if (n == (ssize_t)sizeof(word)) {
-		x->last = word;
-	} else if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-		x->loop.v[0].fd = -1;
 	}
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		x->loop.v[0].fd = -1;
 	return 0;
 }
 
@@ -268,17 +297,16 @@ static int run_serve_end(void *context, short events)
 	return 1;
 }
 
-static void run_set_up_loop(struct running *x)
+static void run_set_up_streams(struct running *x)
 {
 	static const char *const names[] = {"stdout", "stderr"};
 	const enum box_output how = x->q->output;
+	const bool terminal = x->terminal.master_fd >= 0;
 	size_t i;
 
-	loop_add(&x->loop, x->control[1], POLLIN, run_serve_control, x); /* the first: v[0] */
-	loop_add(&x->loop, x->signals.fd, POLLIN, run_serve_signals, x);
 	for (i = 0; i < 2; i++) {
 		if (how == OUTPUT_PASS || (how == OUTPUT_EVENTS && i == 0))
-			outlet_add(&x->outlets[i], (int)i + 1, &x->loop);
+			outlet_add(&x->outlets[i], (int)i + 1, OUTLET_MAX, &x->loop);
 		x->streams[i] = (struct stream){
 			.name = names[i],
 			.from = fd_steal(&x->pipes[i + 1][1]),
@@ -288,12 +316,33 @@ static void run_set_up_loop(struct running *x)
 			.events = how == OUTPUT_EVENTS,
 			.cap = (uint64_t)x->q->limits.output,
 			.arena = x->a,
+			.redact = x->redact,
+			.which = i == 0 ? REDACT_STDOUT : REDACT_STDERR,
 		};
+		if (terminal && i == 0)
+			x->streams[i].from = fcntl(x->terminal.master_fd, F_DUPFD_CLOEXEC, 3);
 		stream_add(&x->streams[i], &x->loop);
 	}
 	x->input = (struct relay){.from = x->pipes[0][1] < 0 ? -1 : x->q->stdin_fd,
 				  .to = x->pipes[0][1]};
+	if (terminal)
+		x->input = (struct relay){.from = STDIN_FILENO,
+					  .to = x->terminal.master_fd,
+					  .is_input = true,
+					  .last = '\n'};
 	relay_add(&x->input, &x->loop);
+}
+
+static void run_set_up_loop(struct running *x)
+{
+
+	loop_add(&x->loop, x->control[1], POLLIN, run_serve_control, x); /* the first: v[0] */
+	loop_add(&x->loop, x->signals.fd, POLLIN, run_serve_signals, x);
+	outlet_add(&x->orders, x->control[1], BOX_CODE_MAX + sizeof(struct reaper_order) + 4096,
+		   &x->loop);
+	denials_add(&x->denials, &x->loop);
+	resolver_add(&x->resolver, &x->loop);
+	run_set_up_streams(x);
 	/* Last: what came before its end is served. */
 	loop_add(&x->loop, x->box.pidfd, POLLIN, run_serve_end, x);
 }
@@ -343,6 +392,10 @@ static int64_t run_next_moment(const struct running *x)
 
 	if (x->phase == RUNS && x->q->limits.cpu_time_ns && x->cpu_look < next)
 		next = x->cpu_look;
+	if (x->denials.pause_until && x->denials.pause_until < next)
+		next = x->denials.pause_until;
+	if (x->input.said_end && loop_now() + INPUT_END_MS * LOOP_MS < next)
+		next = loop_now() + INPUT_END_MS * LOOP_MS;
 	return next;
 }
 
@@ -352,7 +405,10 @@ static void run_settle(struct running *x)
 {
 	stream_settle(&x->streams[0]);
 	stream_settle(&x->streams[1]);
+	denials_settle(&x->denials);
+	resolver_settle(&x->resolver);
 	/* The end of our input is the end of the program's. */
+	relay_repeat_end(&x->input);
 	if (x->pipes[0][1] >= 0 && (relay_is_done(&x->input) || x->input.broken)) {
 		relay_cut(&x->input);
 		fd_close(&x->pipes[0][1]);
@@ -377,7 +433,8 @@ static void run_drain(struct running *x)
 	int64_t until = loop_now() + DRAIN_MS * LOOP_MS;
 
 	relay_cut(&x->input);
-	x->loop.v[x->loop.n - 1].fd = -1; /* the end, which has come */
+	x->loop.v[x->loop.n - 1].fd = -1; /* the end, which has come … */
+	run_serve_control(x, 0);	  /* … and what was said before it */
 	while (!run_is_drained(x)) {
 		const int64_t now = loop_now();
 		const bool waits = (x->streams[0].outlet && !outlet_is_empty(x->streams[0].outlet)) ||
@@ -494,6 +551,39 @@ static void run_keep_output(struct running *x)
 	}
 }
 
+static void run_count_redactions(struct running *x)
+{
+	struct buf b = buf_new(x->a, CONFIG_MAX);
+
+	if (!x->redact)
+		return;
+	redact_write_counts(x->redact, &b);
+	x->r->redactions = b.data;
+}
+
+/* Of a broken file of rules nobody should hear when the program has run. */
+static int run_read_rules(struct running *x, struct error *e)
+{
+	const char *path = x->q->redact_rules;
+	struct redact_rules rules = {0};
+	autoclose int fd = -1;
+	char *text;
+	size_t len;
+
+	if (!x->q->redact)
+		return 0;
+	if (path) {
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		text = fd < 0 ? NULL : fd_read_all(fd, REDACT_FILE_MAX, x->a, &len);
+		if (!text)
+			return err_sys(e, "--redact-rules: read %s", path);
+		if (redact_read_rules(text, len, x->a, &rules, e) < 0)
+			return err_wrap(e, "--redact-rules: %s", path);
+	}
+	x->redact = redact_new(path ? &rules : NULL, x->a);
+	return 0;
+}
+
 static int run_finish(struct running *x, struct error *e)
 {
 	struct life_end end = {0};
@@ -505,9 +595,14 @@ static int run_finish(struct running *x, struct error *e)
 	x->r->memory_peak = end.peak_memory;
 	x->r->wall_ns = loop_now() - x->started;
 	run_keep_output(x);
+	run_count_redactions(x);
 	if (x->last.kind == REAPER_FAILED)
 		return run_explain_start(x, e);
 	run_judge(x, &end);
+	denials_tell(&x->denials, x->r);
+	if (x->q->compiles && x->r->status == BOX_OK)
+		x->r->product = workspace_take(&x->workspace, x->q->language->product,
+					       BOX_CODE_MAX, x->a, &x->r->product_len);
 	return workspace_finish(&x->workspace, x->q, x->a, x->r, e);
 }
 
@@ -515,15 +610,14 @@ static int run_finish(struct running *x, struct error *e)
 
 static int run_in_box(struct running *x, struct error *e)
 {
-	const bool looks = x->q->copy_out || x->q->list_files;
+	const bool looks = x->q->copy_out || x->q->list_files || x->q->compiles;
 
 	if (run_create(x, e) < 0)
 		return -1;
 	if (looks && workspace_open(&x->workspace, x->box.pid, x->box.pidfd, e) < 0)
 		return -1;
 	run_set_up_loop(x);
-	if (run_send_order(x, e) < 0)
-		return -1;
+	run_send_order(x);
 	x->started = loop_now();
 	x->r->startup_ns = x->started - x->begun;
 	run_attend(x);
@@ -541,12 +635,20 @@ static void run_close(struct running *x)
 			  x->a);
 	timing_mark("box removed");
 	workspace_close(&x->workspace);
+	denials_close(&x->denials);
+	resolver_close(&x->resolver);
+	outlet_free(&x->orders);
 	for (i = 0; i < 3; i++) {
 		fd_close(&x->pipes[i][0]);
 		fd_close(&x->pipes[i][1]);
 	}
+	terminal_make_sane(&x->terminal);
+	fd_close(&x->terminal.master_fd);
+	if (x->redact)
+		redact_free(x->redact);
 	for (i = 0; i < 2; i++) {
 		fd_close(&x->control[i]);
+		fd_close(&x->console[i]);
 		fd_close(&x->streams[i].from);
 		outlet_free(&x->outlets[i]);
 	}
@@ -555,16 +657,20 @@ static void run_close(struct running *x)
 
 int box_run(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)
 {
-	static const int left_out[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGPIPE, SIGCONT};
+	static const int left_out[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGPIPE};
 	struct running x = {
 		.q = q,
 		.a = a,
 		.r = ret,
 		.pipes = {{-1, -1}, {-1, -1}, {-1, -1}},
 		.control = {-1, -1},
+		.console = {-1, -1},
+		.terminal = TERMINAL_NONE,
 		.signals = LOOP_SIGNALS_NONE,
 		.streams = {{.from = -1}, {.from = -1}},
 		.workspace = WORKSPACE_NONE,
+		.denials = DENIALS_CLOSED,
+		.resolver = RESOLVER_CLOSED,
 		.begun = loop_now(),
 	};
 	int result;
@@ -579,13 +685,13 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.rootfs = "",
 	};
 	ret->limits.disk = box_workspace_size(&q->limits);
-	if (q->code)
-		sha256_hex(q->code, q->code_len, ret->code_sha256);
 	result = box_root_find(q, a, &x.root, e);
 	if (result == 0) {
 		ret->rootfs = x.root.name;
 		result = loop_signals_take(left_out, ARRAY_SIZE(left_out), &x.signals, e);
 	}
+	if (result == 0)
+		result = run_read_rules(&x, e);
 	if (result == 0)
 		result = run_open_pipes(&x, e);
 	if (result == 0)

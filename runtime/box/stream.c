@@ -9,8 +9,6 @@
 #include "base/str.h"
 #include "json/json.h"
 
-enum { OUTLET_MAX = 8 << 20 };
-
 /* ---- outlets ---- */
 
 static int outlet_write(void *context, short events)
@@ -32,10 +30,10 @@ static int outlet_write(void *context, short events)
 	return 0;
 }
 
-void outlet_add(struct outlet *o, int fd, struct loop *l)
+void outlet_add(struct outlet *o, int fd, size_t max, struct loop *l)
 {
 	*o = (struct outlet){.fd = fd};
-	o->pending = buf_new(&o->memory, OUTLET_MAX);
+	o->pending = buf_new(&o->memory, max);
 	o->source = loop_add(l, -1, POLLOUT, outlet_write, o);
 }
 
@@ -131,8 +129,9 @@ static void stream_put(struct stream *s, const char *data, size_t n)
 }
 
 /* What may be shown, up to the limit. */
-static void stream_take(struct stream *s, const char *data, size_t n)
+static void stream_take(void *context, const char *data, size_t n)
 {
+	struct stream *s = context;
 	const uint64_t room = s->cap - s->passed;
 	size_t some = n < room ? n : (size_t)room;
 
@@ -141,14 +140,28 @@ static void stream_take(struct stream *s, const char *data, size_t n)
 	stream_put(s, data, some);
 }
 
+/* Secrets go before the limit cuts one in two. */
+static void stream_pass(struct stream *s, const char *data, size_t n)
+{
+	const struct redact_sink sink = {.put = stream_take, .to = s};
+
+	if (s->redact)
+		redact_feed(s->redact, s->which, data, n, &sink);
+	else
+		stream_take(s, data, n);
+}
+
 void stream_finish(struct stream *s)
 {
+	const struct redact_sink sink = {.put = stream_take, .to = s};
 	char mark[128];
 	int n;
 
 	if (s->finished)
 		return;
 	s->finished = true;
+	if (s->redact)
+		redact_finish(s->redact, s->which, &sink);
 	if (!s->truncated)
 		return;
 	n = snprintf(mark, sizeof(mark), "\n[OUTPUT TRUNCATED: %llu bytes, showing first %llu]\n",
@@ -165,7 +178,7 @@ static int stream_read(void *context, short events)
 	(void)events;
 	if (n > 0) {
 		s->bytes += (uint64_t)n;
-		stream_take(s, data, (size_t)n);
+		stream_pass(s, data, (size_t)n);
 	} else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
 		fd_close(&s->from);
 		stream_finish(s);

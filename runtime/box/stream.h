@@ -5,9 +5,10 @@
 #pragma once
 
 #include "box/box.h"
+#include "box/redact.h"
 #include "sys/loop.h"
 
-enum { STREAM_CHUNK = 65536, OUTLET_CHUNK = 4096 };
+enum { STREAM_CHUNK = 65536, OUTLET_CHUNK = 4096, OUTLET_MAX = 8 << 20 };
 
 /* A descriptor of our own that bytes go to, without ever waiting for its reader elsewhere than in
  * the loop. */
@@ -30,12 +31,14 @@ struct stream {
 	uint64_t passed; /* of what came out of redaction, within the cap */
 	bool truncated;
 	bool finished;
+	struct redact *redact; /* NULL: nothing is taken out */
+	enum redact_stream which;
 	struct buf kept;
 	struct arena *arena;
 	struct loop_source *source;
 };
 
-void outlet_add(struct outlet *o, int fd, struct loop *l);
+void outlet_add(struct outlet *o, int fd, size_t max, struct loop *l);
 /* A line, or bytes, to be written when there is room. */
 void outlet_put(struct outlet *o, const void *p, size_t n);
 bool outlet_is_empty(const struct outlet *o);

@@ -173,7 +173,8 @@ static bool walk_is_ours(const struct walk *w, const char *at, const char *name)
 {
 	const struct box_language *l = w->q->language;
 
-	return !*at && l && str_eq(name, l->file);
+	return !*at && l &&
+	       (str_eq(name, l->file) || (l->product && str_eq(name, l->product)));
 }
 
 static void walk_dir(struct walk *w, int dfd, int to_dfd, const char *at, unsigned int depth)
@@ -200,6 +201,17 @@ static int walk_compare(const void *x, const void *y)
 }
 
 /* ---- after the end ---- */
+
+const char *workspace_take(const struct workspace *w, const char *name, size_t max, struct arena *a,
+			   size_t *ret_len)
+{
+	autoclose int fd = sys_openat2(w->dfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0, INSIDE);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return NULL;
+	return fd_read_all(fd, max, a, ret_len);
+}
 
 static bool workspace_is_volume(const struct box_request *q)
 {

@@ -21,4 +21,8 @@ int workspace_open(struct workspace *w, pid_t pid, int pidfd, struct error *e);
 int workspace_finish(struct workspace *w, const struct box_request *q, struct arena *a,
 		     struct box_result *r, struct error *e);
 
+/* The bytes of a file in it; NULL: there is none that could be read. */
+const char *workspace_take(const struct workspace *w, const char *name, size_t max, struct arena *a,
+			   size_t *ret_len);
+
 void workspace_close(struct workspace *w);

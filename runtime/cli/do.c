@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "box/audit.h"
 #include "box/box.h"
 #include "cli/cli.h"
 #include "cli/units.h"
@@ -319,7 +320,9 @@ static int do_stdin(const struct cli *c, struct box_request *q, int *ret_fd, str
 		if (*ret_fd < 0)
 			return err_sys(e, "--stdin: open %s", c->stdin_file);
 		q->stdin_fd = *ret_fd;
-	} else if (!is_code && !isatty(STDIN_FILENO)) {
+	} else if (!is_code && isatty(STDIN_FILENO)) {
+		q->terminal = q->output == OUTPUT_PASS && isatty(STDOUT_FILENO) && !q->redact;
+	} else if (!is_code) {
 		q->stdin_fd = STDIN_FILENO;
 	}
 	return 0;
@@ -390,6 +393,39 @@ static int do_show(const struct cli *c, const struct box_result *r, struct error
 	return 0;
 }
 
+static int do_audit(const struct cli *c, const struct box_request *q, const struct box_result *r,
+		    struct error *e)
+{
+	const struct audit_place place = {.path = c->audit};
+	struct buf limits = buf_new(c->arena, RESULT_MAX), denials = buf_new(c->arena, RESULT_MAX);
+	const char *found = NULL;
+
+	if (!c->audit)
+		return 0;
+	box_write_limits(&r->limits, &limits);
+	box_write_denials(r, &denials);
+	if (audit_append(&place,
+			 &(struct audit_entry){
+				 .uid = getuid(),
+				 .verb = "do",
+				 .id = r->id,
+				 .language = r->language ? r->language->name : NULL,
+				 .code_sha256 = *r->code_sha256 ? r->code_sha256 : NULL,
+				 .rootfs = r->rootfs,
+				 .limits = limits.data,
+				 .status = box_status_words[r->status],
+				 .exit_code = r->exit_code,
+				 .signal = r->signal ? box_signal_name(r->signal) : NULL,
+				 .denials = denials.data,
+				 .args = q->args,
+			 },
+			 c->arena, &found, e) < 0)
+		return err_wrap(e, "the program has run, but --audit has no line about it");
+	if (found)
+		log_warn("--audit: %s: %s", c->audit, found);
+	return 0;
+}
+
 static int do_run(struct cli *c, struct error *e)
 {
 	struct box_result *r = arena_new(c->arena, struct box_result);
@@ -397,13 +433,19 @@ static int do_run(struct cli *c, struct error *e)
 	struct box_request q;
 	int result;
 
-	if (do_request(c, &q, &stdin_fd, e) < 0)
+	if (do_request(c, &q, &stdin_fd, e) < 0 ||
+	    (c->audit &&
+	     audit_try(&(struct audit_place){.path = c->audit}, c->arena, e) < 0))
 		return -1;
-	result = box_run(&q, c->arena, r, e);
+	result = box_do(&q, c->arena, r, e);
 	c->status = c->failure = box_exit_status(r);
 	if (result < 0 && !c->json && !c->stream)
 		return -1;
-	return do_show(c, r, e);
+	if (do_show(c, r, e) < 0 || do_audit(c, &q, r, e) < 0) {
+		c->failure = FAILURE;
+		return -1;
+	}
+	return 0;
 }
 
 /* clang-format off */
@@ -429,7 +471,10 @@ static const struct cli_option do_options[] = {
 	CLI_OPTION(network, "network", 0, CLI_TEXT, "none", "there is none but loopback"),
 	CLI_OPTION(strict_limits, "strict-limits", 0, CLI_FLAG, NULL, "fail if a limit can't be held on this host"),
 	CLI_OPTION(denials, "denials", 0, CLI_TEXT, "full|calls|none", "what was refused (default: full)"),
+	CLI_OPTION(redact, "redact", 0, CLI_FLAG, NULL, "take secrets out of the output: keys, addresses, paths"),
+	CLI_OPTION(redact_rules, "redact-rules", 0, CLI_TEXT, "FILE", "further rules for that, as JSON"),
 	CLI_OPTION(copy_out, "copy-out", 0, CLI_TEXT, "DIR", "copy what it wrote to /workspace there"),
+	CLI_OPTION(audit, "audit", 0, CLI_TEXT, "FILE", "append a line about the run to a chained file"),
 	CLI_OPTION(json, "json", 0, CLI_FLAG, NULL, "print the result as one JSON object, and nothing else"),
 	CLI_OPTION(stream, "stream", 0, CLI_FLAG, NULL, "print events as they happen, a JSON object a line"),
 };

@@ -19,6 +19,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "filter/seccomp_eval.h"
+#include "init/format.h"
 #include "init/listener.h"
 #include "init/program.h"
 #include "init/stage.h"
@@ -169,10 +170,27 @@ int init_find_program(struct init *in, struct error *e)
 	const struct program_plan *program = &in->plan->program;
 
 	in->env = program_env(program, in->arena);
+	if (in->program_comes) {
+		in->program = program->args.v[0];
+		return 0;
+	}
 	if (program_find(program->args.v[0], &in->env, in->arena, &in->program, e) < 0)
 		return -1;
 	log_debug("program: %s", in->program);
 	return 0;
+}
+
+int init_check_abi(const struct init *in, struct error *e)
+{
+	const char *word = in->plan->guard.native_only ? format_foreign(in->program) : NULL;
+
+	if (!word)
+		return 0;
+	return err_set(e, ERR_NO_EXEC,
+		       "exec: \"%s\": policy %s refuses programs of %s [foreign-abi]; to allow it, an "
+		       "administrator gives \"foreign-abi\": \"as-asked\" to a policy in "
+		       "/etc/sbxrun/policy.json, or runs this with --policy oci",
+		       in->program, in->plan->guard.policy, word);
 }
 
 static int init_keep_fds(const struct init *in, struct error *e)

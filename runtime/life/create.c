@@ -482,6 +482,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 			 .listen_fd = -1,
 			 .control_fd = o->reaped ? o->control_fd : -1,
 			 .reaper_fd = -1,
+			 .program_comes = o->program_comes,
 			 .console_fd = -1,
 			 .pid_ns = PID_NS_NONE,
 			 .preserve_fds = o->preserve_fds,
@@ -504,6 +505,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 		return -1;
 	}
 	m->made.take_listener = o->take_listener;
+	m->made.judge = m->plan.judge;
 	timing_mark("created");
 	log_info("container %s created, init is process %d", o->id, m->made.pid);
 	m->made.terminal_is_ours = m->plan.program.terminal && !o->console_socket;

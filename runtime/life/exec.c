@@ -25,6 +25,7 @@
 #include "ns/launch.h"
 #include "oci/names.h"
 #include "oci/oci.h"
+#include "policy/conditions.h"
 #include "policy/tighten.h"
 #include "security/caps.h"
 #include "security/identity.h"
@@ -456,7 +457,7 @@ static int exec_plan(struct joining *x, const char *const **ret_subs, struct err
 	    policy_tighten_exec(&policy, &facts, &x->config, x->a, &clamps, e) < 0 ||
 	    plan_make_exec(&x->config, o->id, &facts, x->a, &x->plan, e) < 0)
 		return -1;
-	x->plan.no_write_execute = policy.level[LEVEL_WRITE_EXECUTE] == WRITE_EXECUTE_DENIED;
+	policy_set_conditions_exec(&policy, &x->plan);
 	return 0;
 }
 

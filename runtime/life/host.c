@@ -127,6 +127,13 @@ int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret
 	return 0;
 }
 
+/* Where the kernel knows it, a call that is asked about is not begun anew by each signal. */
+static void host_observe(struct plan *p, struct arena *a)
+{
+	observe_denials(&p->filter, a, &p->judge);
+	p->filter.flags |= seccomp_waits_killable();
+}
+
 static int host_plan(const struct create_options *o, struct host_facts *facts,
 		     const struct bundle *b, struct arena *a, struct plan *p, struct tightened *t,
 		     struct error *e)
@@ -137,9 +144,13 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	    life_check_options(&t->policy, o, e) < 0)
 		return -1;
 	range_find(o, b->dir, b->config, a, facts, t);
-	if (policy_tighten(&t->policy, facts, b->config, a, &t->clamps, e) < 0 ||
-	    plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
+	if (policy_tighten(&t->policy, facts, b->config, a, &t->clamps, e) < 0)
 		return -1;
+	observe_add_rules(&b->config->linux_.seccomp, o->observe, a);
+	if (plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
+		return -1;
+	if (b->config->linux_.seccomp.observed)
+		host_observe(p, a);
 	policy_set_conditions(&t->policy, state_root, facts->uid, a, p);
 	p->keeps_keyring = o->no_new_keyring && t->policy.level[LEVEL_KEYRING] == AS_ASKED;
 	if (o->no_new_keyring && !p->keeps_keyring)

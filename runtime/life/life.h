@@ -23,6 +23,7 @@
 #include "base/err.h"
 #include "cgroup/rdt.h"
 #include "cgroup/stats.h"
+#include "filter/observe.h"
 #include "oci/notes.h"
 #include "plan/plan.h"
 #include "state/record.h"
@@ -54,6 +55,8 @@ struct create_options {
 	const int *streams;	 /* three descriptors for the program; NULL: the caller's own */
 	bool reaped; /* the first process is a reaper of ours (reaper/order.h) … */
 	int control_fd; /* … and this is its end of the socket; with reaped alone */
+	bool program_comes; /* its file is not there yet: the reaper writes it */
+	enum observe observe; /* what is denied is asked about, too: with take_listener */
 	bool take_listener; /* of seccomp notifications: it comes with the start instead of going to
 			       listenerPath */
 	const struct noter *noter; /* also for what is done with the container afterwards */
@@ -68,6 +71,7 @@ struct created {
 	bool terminal_is_ours; /* its master is on its way over create_options.console_fd */
 	bool take_listener;
 	int listener_fd;       /* taken already, or -1 */
+	struct seccomp_program judge; /* says what to answer, where denials are observed */
 	int notify_fd;	       /* where the program says that it is ready, or -1 */
 	int64_t started;       /* the moment (sys/loop.h); 0: it was not */
 	const struct noter *noter;

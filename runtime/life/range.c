@@ -159,7 +159,7 @@ static int range_try_filesystems(const struct oci_config *c, const char *bundle,
 	if (userns_fd < 0)
 		return -1;
 	for (i = 0; i < c->mounts.n; i++)
-		if (plan_mount(&c->mounts.v[i], i, bundle, a, &m, &notes, &ignored) == 0 &&
+		if (plan_mount(&c->mounts.v[i], bundle, a, &m, &notes, &ignored) == 0 &&
 		    m.kind == MOUNT_BIND && m.idmap == IDMAP_NONE &&
 		    range_try_source(m.field, m.source, m.recursive, userns_fd, &seen, e) < 0)
 			return -1;

@@ -63,5 +63,5 @@ void plan_mount_label(struct mount_plan *m, const char *label, struct arena *a);
 struct strings plan_paths(const struct strings *paths, struct arena *a);
 
 /* bundle is absolute. Notes are sentences for the log. */
-int plan_mount(const struct oci_mount *m, size_t index, const char *bundle, struct arena *a,
+int plan_mount(const struct oci_mount *m, const char *bundle, struct arena *a,
 	       struct mount_plan *ret, struct notes *notes, struct error *e);

@@ -117,6 +117,7 @@ struct plan {
 	struct sysctl_plans sysctls;
 	struct program_plan program;
 	struct seccomp_program filter;
+	struct seccomp_program judge; /* what it is where its denials are observed */
 	struct oci_hooks hooks;
 	struct notes warnings; /* for the log */
 };

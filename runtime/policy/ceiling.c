@@ -380,19 +380,24 @@ static void keep_border(struct rewriting *w)
 						      .action = c->default_action});
 }
 
-static void row_foreign_abi(struct tightening *t)
+/* Also where the row seccomp leaves the profile as it is: then this may be all that it says. */
+int row_foreign_abi(struct tightening *t, struct error *e)
 {
 	struct oci_seccomp *c = &t->c->linux_.seccomp;
-	const char *saved = t->row;
 
+	(void)e;
 	if (row_level(t, LEVEL_FOREIGN_ABI) == AS_ASKED)
-		return;
-	t->row = policy_rows[LEVEL_FOREIGN_ABI].id;
-	if (c->architectures.n > 1)
+		return 0;
+	if (!c->set) {
+		c->set = true;
+		c->default_action = OCI_ACT_ALLOW;
+		row_clamped(t, "linux.seccomp is absent: calls of other architectures are closed");
+	} else if (c->architectures.n > 1) {
 		row_clamped(t, "linux.seccomp.architectures: only this machine's own");
-	t->row = saved;
+	}
 	c->architectures.n = 0;
 	c->foreign_enosys = row_level(t, LEVEL_FOREIGN_ABI) == ABI_ENOSYS;
+	return 0;
 }
 
 int row_seccomp(struct tightening *t, struct error *e)
@@ -427,6 +432,5 @@ int row_seccomp(struct tightening *t, struct error *e)
 	if (w.n_taken)
 		row_clamped(t, "linux.seccomp: not allowed: %s%s", w.taken.data,
 			    w.n_taken > TAKEN_SHOWN ? " and others" : "");
-	row_foreign_abi(t);
 	return 0;
 }

@@ -84,5 +84,12 @@ void policy_set_conditions(const struct policy *p, const char *state_root, uint3
 	plan->root_nosuid = flags;
 	/* Without a /dev of its own the image's is where devices are made. */
 	plan->root_nodev = plan->root_nodev || (flags && plan_has_dev_mount(plan));
+	policy_set_conditions_exec(p, plan);
+}
+
+void policy_set_conditions_exec(const struct policy *p, struct plan *plan)
+{
+	plan->guard.policy = p->name;
+	plan->guard.native_only = p->level[LEVEL_FOREIGN_ABI] != AS_ASKED;
 	plan->no_write_execute = p->level[LEVEL_WRITE_EXECUTE] == WRITE_EXECUTE_DENIED;
 }

@@ -36,6 +36,7 @@ static const struct step steps[] = {
 	{LEVEL_CGROUP_NS, row_cgroup_ns, false},
 	{LEVEL_NO_NEW_PRIVS, row_no_new_privs, true},
 	{LEVEL_SECCOMP, row_seccomp, true},
+	{LEVEL_FOREIGN_ABI, row_foreign_abi, true},
 	{LEVEL_RLIMITS, row_rlimits, true},
 	{LEVEL_OOM_SCORE, row_oom_score, true},
 	{LEVEL_LIMITS, row_limits, false},

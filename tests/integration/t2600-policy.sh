@@ -216,6 +216,52 @@ hooks_are_roots_own_files() {
 	is "$(wc -l <ran)" 2
 }
 
+# A program of i386 that ends with 3: a header, one part, exit(3).
+_i386() {
+	printf '\177ELF\1\1\1\0\0\0\0\0\0\0\0\0\2\0\3\0\1\0\0\0\124\200\4\10\64\0\0\0\0\0\0\0\0\0\0\0\64\0\40\0\1\0\0\0\0\0\0\0' >"$1"
+	printf '\1\0\0\0\0\0\0\0\0\200\4\10\0\200\4\10\140\0\0\0\140\0\0\0\5\0\0\0\0\20\0\0' >>"$1"
+	printf '\270\1\0\0\0\273\3\0\0\0\315\200' >>"$1"
+	chmod 755 "$1"
+}
+
+a_program_of_another_architecture_is_named() {
+	[ "$(uname -m)" = x86_64 ] || skip 'for x86-64'
+	bundle 'args(["/seven"])'
+	_i386 "$B/rootfs/seven"
+	printf '#!/seven\n' >"$B/rootfs/script"
+	chmod 755 "$B/rootfs/script"
+	run sbx run -b "$B" "$ID"
+	unlike "$err" foreign-abi
+	run _engine create -b "$B" "$ID"
+	rc_is 1
+	like "$err" '"/seven": policy engine refuses programs of i386 \[foreign-abi\]; to allow it.*"foreign-abi": "as-asked" to a policy in /etc/sbxrun/policy.json'
+	nothing_is_left
+	jq '.process.args = ["sleep", "1000"]' "$B/config.json" >config && mv config "$B/config.json"
+	_engine run -d -b "$B" "$ID"
+	run sbx exec "$ID" /script
+	rc_is 255
+	like "$err" '"/script": policy engine refuses programs of i386 \[foreign-abi\]'
+	printf '\76' | dd of="$B/rootfs/seven" bs=1 seek=18 conv=notrunc status=none
+	run sbx exec "$ID" /seven
+	like "$err" 'programs of x32'
+	printf '\50' | dd of="$B/rootfs/seven" bs=1 seek=18 conv=notrunc status=none
+	run sbx exec "$ID" /seven
+	unlike "$err" foreign-abi
+	head -c 40 "$B/rootfs/seven" >short && cat short >"$B/rootfs/seven"
+	run sbx exec "$ID" /seven
+	unlike "$err" foreign-abi
+}
+
+# Rows leave /sys and cgroups out, and what comes behind them keeps its number.
+messages_name_the_mount_of_the_config() {
+	_private_ids
+	bundle '.mounts |= map(select(.destination != "/dev/mqueue"))' \
+		'mount({destination: "/none", type: "bind", source: "/no/such/source", options: ["bind"]})'
+	run sbx --policy code run -b "$B" "$ID"
+	rc_is 1
+	like "$err" "mounts\[$(jq '.mounts | length - 1' "$B/config.json")\].source"
+}
+
 exec_is_held_to_the_same() {
 	bundle 'sh("sleep 1000")' 'caps(["CAP_CHOWN", "CAP_NET_RAW"])'
 	_engine run -d -b "$B" "$ID" </dev/null >/dev/null 2>&1

@@ -372,6 +372,29 @@ TEST(code_takes_what_engine_leaves)
 	CHECK(c.linux_.resources.cpu.quota.set);
 }
 
+/* Messages name what the document has, though rows before took mounts away. */
+TEST(mounts_keep_their_numbers)
+{
+	struct oci_config c = config_of(
+		LINUX("") ", \"mounts\": [{\"destination\": \"/sys\", \"type\": \"sysfs\"}, "
+			  "{\"destination\": \"/proc\", \"type\": \"proc\"}, "
+			  "{\"destination\": \"/sys/fs/cgroup\", \"type\": \"cgroup\"}, "
+			  "{\"destination\": \"/x\", \"type\": \"ext4\", \"source\": \"y\"}]");
+	bool proc = false;
+	size_t i;
+
+	CHECK(tighten("code", &c) < 0);
+	CHECK(strstr(e.text, "a filesystem of type \"ext4\" (mounts[3])"));
+	c.mounts.n--;
+	CHECK(tighten("code", &c) == 0);
+	CHECK_INT(c.mounts.n, 1);
+	CHECK_INT(c.mounts.v[0].at, 1);
+	for (i = 0; i < clamps.n; i++)
+		proc = proc ||
+		       str_eq(clamps.v[i].text, "mounts[1]: only processes are in \"/proc\"");
+	CHECK(proc);
+}
+
 TEST(code_runs_no_hooks)
 {
 	struct oci_config c =
@@ -510,6 +533,27 @@ static unsigned int random_below(size_t n)
 
 /* For all calls, all values that conditions speak of, and profiles of all kinds: a policy never
  * answers more softly than the profile does, nor than the policy alone. */
+/* The row holds on its own, where nothing else asks for a filter. */
+TEST(other_architectures_are_closed_without_a_list)
+{
+	struct seccomp_data own = {.arch = syscall_arch_native()->token, .nr = 0};
+	struct seccomp_data other = {.arch = own.arch == AUDIT_ARCH_X86_64 ? AUDIT_ARCH_I386 :
+									     AUDIT_ARCH_ARM,
+				     .nr = 20};
+	struct policy p = *policy_preset_find("oci");
+	struct oci_config c = config_of("");
+	struct seccomp_program f;
+	struct notes notes = {0};
+
+	p.level[LEVEL_FOREIGN_ABI] = ABI_KILL;
+	clamps = (struct policy_clamps){0};
+	CHECK(policy_tighten(&p, &root_host, &c, &arena, &clamps, &e) == 0);
+	CHECK(clamped("foreign-abi"));
+	CHECK(seccomp_program_build(&c.linux_.seccomp, &arena, &f, &notes, &e) == 0);
+	CHECK_INT(bpf_eval(f.filter, f.len, &other).action, SECCOMP_RET_KILL_PROCESS);
+	CHECK_INT(bpf_eval(f.filter, f.len, &own).action, SECCOMP_RET_ALLOW);
+}
+
 TEST(a_policy_only_makes_filters_stricter)
 {
 	static const char *const actions[] = {"ALLOW", "LOG",	 "ERRNO", "KILL_PROCESS",
