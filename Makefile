@@ -5,6 +5,8 @@ PREFIX  ?= /usr/local
 BINDIR  ?= $(PREFIX)/bin
 MANDIR  ?= $(PREFIX)/share/man
 COMPDIR ?= $(PREFIX)/share/bash-completion/completions
+# Where the parts of sbxrun-rootfs are installed; the command is a link to one of them.
+ROOTFSDIR ?= $(PREFIX)/share/sbxrun/rootfs-tools
 DESTDIR ?=
 B       ?= build
 # What is built, "COMMIT SECONDS": git knows in a clone, a file says so in an archive that `make dist` made.
@@ -38,6 +40,9 @@ CFI_aarch64 := -mbranch-protection=standard
 HARDEN := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection $(CFI_$(ARCH)) \
 	$(INIT) -fno-common -fno-strict-aliasing -fvisibility=hidden
 
+# Nobody unwinds a program in C but a debugger, which has its own tables: these would only be mapped.
+HARDEN += -fno-asynchronous-unwind-tables -fno-unwind-tables
+
 OPT        ?= -O2 -g
 # The same bytes wherever it is built: debug information names no directory of this machine.
 ALL_CFLAGS  = -std=gnu17 $(OPT) -ffile-prefix-map=$(CURDIR)=. $(WARN) $(if $(SANITIZE),$(SANITIZE),$(HARDEN)) -D_GNU_SOURCE \
@@ -46,6 +51,10 @@ ALL_CFLAGS  = -std=gnu17 $(OPT) -ffile-prefix-map=$(CURDIR)=. $(WARN) $(if $(SAN
 # Libraries that need NSS, iconv or dlopen warn at link time; that is an error here.
 LINK = $(if $(SANITIZE),$(SANITIZE),-static-pie \
 	-Wl,-z,relro,-z,now,-z,noexecstack,--gc-sections,--fatal-warnings) $(LDFLAGS)
+# A program's first instruction is our own (runtime/sys/early.c), where we have written it.
+ENTRY_x86_64  := -Wl,-e,early_start
+ENTRY_aarch64 := -Wl,-e,early_start
+ENTRY = $(if $(SANITIZE),,$(ENTRY_$(ARCH)))
 LIBS ?= -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -l:libpcre2-8.a -lm
 
 # ---- what is built ----
@@ -69,6 +78,7 @@ OWNOBJ := $(foreach p,$(PROGRAMS),$(filter-out %/main.o,$(call objects,$(OWN_$(p
 UNIT_SHARED := $(patsubst %.c,$(B)/%.o,$(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c)))
 UNIT   := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
 MAN    := $(patsubst runtime/man/%.md,$(B)/man/%,$(wildcard runtime/man/*.md))
+ROOTFS_TOOLS := $(wildcard $(addprefix rootfs-tools/,sbxrun-rootfs *.sh *.json lib/*.sh lib/*.py recipes/* recipes/.base))
 
 all: $(PROGRAMS:%=$(B)/%) $(POLICY_LINKS:%=$(B)/%) $(MAN) ## build the program and its manual
 
@@ -84,7 +94,7 @@ $(B)/libsbxrun.a: $(LIBOBJ)
 $(foreach p,$(PROGRAMS),$(eval $(B)/$(p): $(call objects,$(OWN_$(p))) $(B)/libsbxrun.a))
 $(PROGRAMS:%=$(B)/%):
 	@echo "  LINK $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(LINK) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LINK) $(ENTRY) -o $@ $^ $(LIBS)
 
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -112,6 +122,11 @@ $(B)/version: FORCE
 
 $(B)/runtime/cli/version.o: $(B)/version
 $(B)/runtime/cli/version.o: override CFLAGS += -DSBXRUN_VERSION='"$(VERSION)"' -DSBXRUN_COMMIT='"$(COMMIT)"'
+
+# It runs before there is a C library, and before relocations.
+EARLY := -ffreestanding -fno-stack-protector -fno-sanitize=all -ftrivial-auto-var-init=uninitialized \
+	$(if $(filter 0,$(is_clang)),-fno-tree-loop-distribute-patterns)
+$(B)/runtime/sys/early.o: override CFLAGS += $(EARLY)
 
 $(B)/unit/%: tests/unit/%.c tests/unit/unit.h $(UNIT_SHARED) $(OWNOBJ) $(B)/libsbxrun.a
 	@mkdir -p $(@D)
@@ -148,16 +163,21 @@ run: deps ## fresh machine: install what is missing, build, run a busybox contai
 	@$(MAKE) --no-print-directory all
 	@spec/run-example $(B)/sbxrun
 
-install: all ## install program, manual and bash completion below PREFIX (and DESTDIR)
+install: all ## install programs, manual and bash completion below PREFIX (and DESTDIR)
 	install -D -m 755 $(B)/sbxrun $(DESTDIR)$(BINDIR)/sbxrun
 	for link in $(POLICY_LINKS); do ln -sf sbxrun $(DESTDIR)$(BINDIR)/$$link || exit 1; done
 	for link in $(POLICY_LINKS); do install -d $(DESTDIR)$(MANDIR)/man8 && echo .so man8/sbxrun.8 >$(DESTDIR)$(MANDIR)/man8/$$link.8 || exit 1; done
 	for page in $(MAN); do install -D -m 644 $$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
 	install -D -m 644 runtime/cli/completion.bash $(DESTDIR)$(COMPDIR)/sbxrun
+	for file in $(ROOTFS_TOOLS); do install -D -m 644 $$file $(DESTDIR)$(ROOTFSDIR)/$${file#rootfs-tools/} || exit 1; done
+	chmod 755 $(DESTDIR)$(ROOTFSDIR)/sbxrun-rootfs
+	ln -sfr $(DESTDIR)$(ROOTFSDIR)/sbxrun-rootfs $(DESTDIR)$(BINDIR)/sbxrun-rootfs
 
 uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(BINDIR)/sbxrun $(POLICY_LINKS:%=$(DESTDIR)$(BINDIR)/%) $(POLICY_LINKS:%=$(DESTDIR)$(MANDIR)/man8/%.8) $(DESTDIR)$(COMPDIR)/sbxrun
 	for page in $(MAN); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
+	rm -f $(DESTDIR)$(BINDIR)/sbxrun-rootfs
+	rm -rf $(DESTDIR)$(ROOTFSDIR)
 
 deb: all ## a Debian package in build/ (needs dpkg-dev)
 	@VERSION=$(VERSION) EPOCH=$(EPOCH) CC="$(CC)" LIBS="$(LIBS)" MAKE="$(MAKE)" spec/debian/build $(B)

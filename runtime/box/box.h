@@ -23,6 +23,7 @@
 #include "oci/notes.h"
 
 #define BOX_WORKSPACE "/workspace"
+#define BOX_ID_PREFIX "do-"
 enum { BOX_UID = 65534, BOX_CODE_MAX = 16 << 20, BOX_GRACE_MS = 2000 };
 
 /* ---- languages ---- */
@@ -197,6 +198,10 @@ int box_do(const struct box_request *q, struct arena *a, struct box_result *ret,
 
 /* One step, in one box. */
 int box_run(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e);
+
+/* Removes what runs that were killed have left, a few at a time. Nothing that goes wrong is an
+ * error. */
+void box_sweep(const char *state_root);
 
 /* One object, as --json prints it; one line. */
 void box_result_write(const struct box_result *r, struct buf *b);

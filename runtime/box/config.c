@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "box/box.h"
 #include "oci/oci.h"
+#include "sys/loop.h"
 #include "sys/sys.h"
 
 enum { MOUNTS_MAX = 128, WORDS_MAX = 12, BOX_CPU_PERIOD = 100000, BYTES_A_FILE = 4096 };
@@ -126,6 +127,12 @@ static void config_rlimits(struct writing *w)
 	w->c->process.rlimits.v = arena_array(w->a, w->q->n_rlimits + 8, struct oci_rlimit);
 	config_rlimit(w, "RLIMIT_NOFILE", l->open_files, l->open_files);
 	config_rlimit(w, "RLIMIT_CORE", 0, 0);
+	/* Where an ordinary user has no cgroups, these are all there is. */
+	if (w->ordinary)
+		config_rlimit(w, "RLIMIT_NPROC", l->pids + 1, l->pids + 1);
+	if (l->cpu_time_ns)
+		config_rlimit(w, "RLIMIT_CPU", (uint64_t)(l->cpu_time_ns / LOOP_SECOND) + 1,
+			      (uint64_t)(l->cpu_time_ns / LOOP_SECOND) + 2);
 	if (l->file_size)
 		config_rlimit(w, "RLIMIT_FSIZE", (uint64_t)l->file_size, (uint64_t)l->file_size);
 	for (i = 0; i < w->q->n_rlimits; i++)

@@ -118,6 +118,13 @@ static const char *call_name(const struct seccomp_data *data, struct arena *a)
 	return arena_printf(a, "call %d", data->nr);
 }
 
+/* Programs that give up rights which they may have: to be who one is is no wish. */
+static bool call_is_idle(const struct denials *d, const char *name, const uint64_t *args)
+{
+	return (str_eq(name, "setuid") && args[0] == d->q->uid) ||
+	       (str_eq(name, "setgid") && args[0] == d->q->gid);
+}
+
 static void call_tell(struct denials *d, const struct seccomp_data *data, uint32_t action)
 {
 	const uint32_t kind = action & SECCOMP_RET_ACTION_FULL;
@@ -125,6 +132,8 @@ static void call_tell(struct denials *d, const struct seccomp_data *data, uint32
 	const uint64_t args[] = {data->args[0], data->args[1], data->args[2]};
 	const int error = kind == SECCOMP_RET_ERRNO ? (int)(action & SECCOMP_RET_DATA) : 0;
 
+	if (call_is_idle(d, name, args))
+		return;
 	denials_note(d, (struct box_denial){
 			    .kind = "syscall",
 			    .name = name,

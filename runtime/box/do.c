@@ -1,10 +1,13 @@
 /* One box for a program; where it must be compiled, another one before, with limits of its own. */
+#include <unistd.h>
+
 #include "base/sha256.h"
 #include "base/str.h"
 #include "box/box.h"
+#include "life/life.h"
 #include "sys/loop.h"
 
-enum { COMPILE_S = 60, COMPILE_MB = 512, COMPILE_PIDS = 64 };
+enum { SWEEP_MOST = 4, COMPILE_S = 60, COMPILE_MB = 512, COMPILE_PIDS = 64 };
 
 /* A compiler is no program of the caller's: it gets what compilers need at least. */
 static struct box_request do_compile_request(const struct box_request *q)
@@ -43,6 +46,28 @@ static void do_take_over(const struct box_result *compile, struct box_result *re
 
 	*ret = copy;
 	ret->product = NULL;
+}
+
+/* The box itself ends with who runs it; its record and cgroups do not. */
+void box_sweep(const char *state_root)
+{
+	struct arena memory = {0};
+	struct strings ids = {0};
+	struct life_view view;
+	struct error ignored;
+	size_t i, at;
+
+	if (life_ids(state_root, &memory, &ids, &ignored) < 0)
+		ids.n = 0;
+	/* From a place of our own, so that those who sweep at the same time share the work. */
+	for (i = 0; i < ids.n && i < SWEEP_MOST; i++) {
+		at = ((size_t)getpid() + i) % ids.n;
+		if (str_after(ids.v[at], BOX_ID_PREFIX) &&
+		    life_state(state_root, ids.v[at], &memory, &view, &ignored) == 0 &&
+		    view.status == STATUS_STOPPED)
+			life_delete(state_root, ids.v[at], false, NULL, &memory, &ignored);
+	}
+	arena_free(&memory);
 }
 
 int box_do(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)

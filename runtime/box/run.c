@@ -79,7 +79,7 @@ static const char *run_new_id(struct arena *a)
 		memset(bytes, getpid() & 0xff, sizeof(bytes));
 	for (i = 0; i < sizeof(bytes); i++)
 		snprintf(digits + 2 * i, 3, "%02x", bytes[i]);
-	return arena_printf(a, "do-%s", digits);
+	return arena_printf(a, BOX_ID_PREFIX "%s", digits);
 }
 
 static bool run_is_null(int fd)
@@ -121,11 +121,38 @@ static int run_open_pipes(struct running *x, struct error *e)
 	return 0;
 }
 
+/* Notes speak of the config, which the caller has never seen: of his options, then. */
+static void run_take_note(void *context, const char *text)
+{
+	static const struct {
+		const char *field, *option;
+	} words[] = {
+		{"linux.resources.memory.limit", "--memory"},
+		{"linux.resources.memory.swap", "no swap"},
+		{"linux.resources.cpu.quota", "--cpus"},
+		{"linux.resources.pids.limit", "--pids-limit"},
+	};
+	struct noted *notes = context;
+	struct buf b = buf_new(notes->arena, CONFIG_MAX);
+	size_t i, len;
+
+	while (*text) {
+		for (i = 0; i < ARRAY_SIZE(words); i++)
+			if (str_after(text, words[i].field))
+				break;
+		len = i < ARRAY_SIZE(words) ? strlen(words[i].field) : 1;
+		buf_add(&b, i < ARRAY_SIZE(words) ? words[i].option : text,
+			i < ARRAY_SIZE(words) ? strlen(words[i].option) : 1);
+		text += len;
+	}
+	noted_take(notes, b.len ? b.data : "");
+}
+
 static int run_create(struct running *x, struct error *e)
 {
 	const struct box_request *q = x->q;
 	const int streams[3] = {x->pipes[0][0], x->pipes[1][0], x->pipes[2][0]};
-	const struct noter noter = {.take = noted_take, .context = &x->r->notes};
+	const struct noter noter = {.take = run_take_note, .context = &x->r->notes};
 	struct buf config = buf_new(x->a, CONFIG_MAX);
 	struct create_options o = {
 		.root = q->state_root,
@@ -134,6 +161,7 @@ static int run_create(struct running *x, struct error *e)
 		.console_fd = x->console[0],
 		.policy = q->policy ? q->policy : "code",
 		.strict = q->strict_limits,
+		.ids_if_possible = !q->policy,
 		.no_cgroups = q->no_cgroups,
 		.systemd = q->systemd,
 		.streams = q->terminal ? NULL : streams,
@@ -427,26 +455,24 @@ static bool run_is_drained(const struct running *x)
 }
 
 /* All processes are gone, so what is in the pipes is all there is. Whoever reads our output may
- * take his time, but for one who has told us to end. */
+ * take his time, unless the time was up: then he has a moment for each part of it. */
 static void run_drain(struct running *x)
 {
+	const bool hurries = x->r->interrupted || x->phase != RUNS;
 	int64_t until = loop_now() + DRAIN_MS * LOOP_MS;
+	uint64_t written = 0, now_written;
 
 	relay_cut(&x->input);
 	x->loop.v[x->loop.n - 1].fd = -1; /* the end, which has come … */
 	run_serve_control(x, 0);	  /* … and what was said before it */
-	while (!run_is_drained(x)) {
-		const int64_t now = loop_now();
-		const bool waits = (x->streams[0].outlet && !outlet_is_empty(x->streams[0].outlet)) ||
-				   (x->streams[1].outlet && !outlet_is_empty(x->streams[1].outlet));
-
-		if (waits && !x->r->interrupted)
-			until = now + DRAIN_MS * LOOP_MS;
-		if (now >= until)
-			return;
+	while (!run_is_drained(x) && loop_now() < until) {
 		run_settle(x);
 		if (loop_round(&x->loop, until) < 0)
 			return;
+		now_written = x->outlets[0].written + x->outlets[1].written;
+		if (now_written != written || !hurries)
+			until = loop_now() + DRAIN_MS * LOOP_MS;
+		written = now_written;
 	}
 }
 

@@ -19,10 +19,12 @@ static int outlet_write(void *context, short events)
 
 	(void)events;
 	got = write(o->fd, o->pending.data + o->at, n < OUTLET_CHUNK ? n : OUTLET_CHUNK);
-	if (got > 0)
+	if (got > 0) {
 		o->at += (size_t)got;
-	else if (got < 0 && errno != EAGAIN && errno != EINTR)
+		o->written += (uint64_t)got;
+	} else if (got < 0 && errno != EAGAIN && errno != EINTR) {
 		o->broken = true;
+	}
 	if (o->at == o->pending.len || o->broken) {
 		o->at = o->pending.len = 0;
 		o->source->fd = -1;

@@ -16,6 +16,7 @@ struct outlet {
 	int fd;
 	struct buf pending;
 	size_t at;
+	uint64_t written;
 	bool broken; /* nobody takes it any more */
 	struct loop_source *source;
 	struct arena memory;

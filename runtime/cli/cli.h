@@ -23,7 +23,8 @@ struct cli {
 	char *rootless;
 	char *cgroup_manager;
 	char *timing;
-	char *policy; /* from --policy, or the name that the program was called by */
+	char *policy; /* from --policy, or the name that the program was called by … */
+	bool policy_by_name; /* … which it is */
 	bool debug;
 	bool systemd_cgroup;
 	unsigned int systemd_timeout; /* seconds */

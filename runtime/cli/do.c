@@ -347,7 +347,7 @@ static int do_request(struct cli *c, struct box_request *q, int *ret_stdin_fd, s
 {
 	box_request_default(q);
 	q->state_root = c->root;
-	q->policy = c->policy;
+	q->policy = c->policy_by_name ? NULL : c->policy; /* a box is held to code */
 	q->rootfs = c->rootfs;
 	q->cwd = c->cwd;
 	q->strict_limits = c->strict_limits || c->strict;
@@ -441,6 +441,7 @@ static int do_run(struct cli *c, struct error *e)
 	c->status = c->failure = box_exit_status(r);
 	if (result < 0 && !c->json && !c->stream)
 		return -1;
+	box_sweep(q.state_root);
 	if (do_show(c, r, e) < 0 || do_audit(c, &q, r, e) < 0) {
 		c->failure = FAILURE;
 		return -1;

@@ -162,8 +162,10 @@ static void main_read_name(struct cli *c)
 	const char *slash = strrchr(c->argv[0], '/');
 	const char *name = str_after(slash ? slash + 1 : c->argv[0], "sbxrun-");
 
-	if (name && *name && !c->policy)
+	if (name && *name && !c->policy) {
 		c->policy = arena_strdup(c->arena, name);
+		c->policy_by_name = true;
+	}
 }
 
 static int main_check_globals(const struct cli *c, struct error *e)

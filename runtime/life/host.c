@@ -143,6 +143,8 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	if (life_choose_policy(o->policy, &b->config->annotations, a, &t->policy, e) < 0 ||
 	    life_check_options(&t->policy, o, e) < 0)
 		return -1;
+	if (o->ids_if_possible && t->policy.level[LEVEL_USER_NS] == USER_NS_ALWAYS)
+		t->policy.level[LEVEL_USER_NS] = USER_NS_AUTO;
 	range_find(o, b->dir, b->config, a, facts, t);
 	if (policy_tighten(&t->policy, facts, b->config, a, &t->clamps, e) < 0)
 		return -1;
@@ -151,6 +153,9 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 		return -1;
 	if (b->config->linux_.seccomp.observed)
 		host_observe(p, a);
+	if (o->ids_if_possible && facts->no_id_range)
+		notes_add(&p->warnings,
+			  arena_printf(a, "no user namespace, since %s", facts->no_id_range), a);
 	policy_set_conditions(&t->policy, state_root, facts->uid, a, p);
 	p->keeps_keyring = o->no_new_keyring && t->policy.level[LEVEL_KEYRING] == AS_ASKED;
 	if (o->no_new_keyring && !p->keeps_keyring)

@@ -48,6 +48,7 @@ struct create_options {
 	uint32_t systemd_timeout_s; /* for all that it is asked, by later verbs too; 0: the default
 				     */
 	const char *policy; /* a name, or a path; NULL: what the administrator says */
+	bool ids_if_possible; /* a host that can't map them is no reason to refuse (policy code) */
 	bool strict; /* a config that can't be carried out in full is an error */
 	unsigned int preserve_fds;
 	unsigned int listen_fds; /* of these, the first: by socket activation */

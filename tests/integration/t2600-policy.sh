@@ -345,14 +345,26 @@ the_list_of_those_that_are_gone_stays_short() {
 	local i
 	bundle 'mount({destination: "/x", type: "bind", source: "/proc", options: ["rbind"]})'
 	mkdir -p state
-	for ((i = 0; i < 450; i++)); do
+	for ((i = 0; i < 900; i++)); do
 		printf '{"time":"2026-01-01T00:00:00Z","id":"old%d","policy":"engine","clamps":[{"row":"%0300d","text":"x"}]}\n' "$i" 0 >>state/explain:last
 	done
 	run _engine run -b "$B" "$ID"
 	rc_is 1
 	is "$(wc -l <state/explain:last)" 101
-	is "$(sed -n 100p state/explain:last | jq -r .id)" old449
+	is "$(head -n 1 state/explain:last | jq -r .id)" old800
+	is "$(sed -n 100p state/explain:last | jq -r .id)" old899
 	is "$(tail -n 1 state/explain:last | jq -r .id)" "$ID"
+	# Long ones count by their length, and one that never ends is let go.
+	for ((i = 0; i < 30; i++)); do
+		printf '{"id":"long%d","policy":"%012000d"}\n' "$i" 0 >>state/explain:last
+	done
+	run _engine run -b "$B" "$ID"
+	rc_is 1
+	is "$(head -n 1 state/explain:last | jq -r .id)" long14
+	is "$(wc -l <state/explain:last)" 17
+	printf '%0300000d' 0 >state/explain:last
+	run _engine run -b "$B" "$ID"
+	is "$(jq -r .id state/explain:last)" "$ID"
 }
 
 policies_can_be_listed_shown_compared_and_checked() {

@@ -21,10 +21,10 @@ _bad() {
 }
 
 do_appends_a_line_a_run() {
-	run "$SBXRUN" --root "$T/state" do --audit audit bash 'echo hi; exit 3'
+	run "$SBXRUN" --root "$T/state" 'do' --audit audit bash 'echo hi; exit 3'
 	[ "$rc" != 125 ] || skip "do does not work here: $err"
 	rc_is 3
-	"$SBXRUN" --root "$T/state" do --audit audit --json bash true >result
+	"$SBXRUN" --root "$T/state" 'do' --audit audit --json bash true >result
 	is "$(jq -r .id result)" "$(jq -r 'select(.n == 2).id' audit)"
 	is "$(jq -c '[.n, .verb, .uid, .language, .status, .exit_code]' audit | paste -sd ' ')" '[1,"do",0,"shell","error",3] [2,"do",0,"shell","ok",0]'
 	is "$(jq -r 'select(.n == 1).code_sha256' audit)" "$(printf %s 'echo hi; exit 3' | sha256sum | cut -d ' ' -f 1)"
@@ -36,7 +36,7 @@ do_appends_a_line_a_run() {
 # Before it runs: nobody is told that something ran that nobody can look up.
 do_does_not_run_what_it_cannot_record() {
 	ln -s elsewhere audit
-	run "$SBXRUN" --root "$T/state" do --audit audit -v "$T:/out" bash 'echo ran >/out/ran'
+	run "$SBXRUN" --root "$T/state" 'do' --audit audit -v "$T:/out" bash 'echo ran >/out/ran'
 	rc_is 125
 	like "$err" 'audit is a link'
 	[ ! -e ran ] && [ ! -e elsewhere ] || fail 'it ran'
