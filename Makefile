@@ -145,11 +145,17 @@ $(B)/tests/server: tests/tools/server.c $(B)/libsbxrun.a
 	@echo "  TEST $@"
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP $(LINK) -o $@ $< $(B)/libsbxrun.a $(LIBS)
 
-unit: $(UNIT) $(B)/tests/server ## build the unit tests
+# One that writes audit files, for what is done to them afterwards.
+$(B)/tests/audit-append: tests/tools/audit-append.c $(OWNOBJ) $(B)/libsbxrun.a
+	@mkdir -p $(@D)
+	@echo "  TEST $@"
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP $(LINK) -o $@ $< $(OWNOBJ) $(B)/libsbxrun.a $(LIBS)
+
+unit: $(UNIT) $(B)/tests/server $(B)/tests/audit-append ## build the unit tests
 
 .SECONDARY: $(UNIT_SHARED)
 
--include $(SRC:%.c=$(B)/%.d) $(UNIT_SHARED:.o=.d) $(UNIT:=.d) $(B)/tests/server.d
+-include $(SRC:%.c=$(B)/%.d) $(UNIT_SHARED:.o=.d) $(UNIT:=.d) $(B)/tests/server.d $(B)/tests/audit-append.d
 
 # ---- for people ----
 

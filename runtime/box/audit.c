@@ -31,6 +31,12 @@ static void text_write(struct buf *b, const char *key, const char *text)
 		buf_str(b, "null");
 }
 
+static void json_add(struct buf *b, const char *key, const char *json)
+{
+	buf_printf(b, ",\"%s\":", key);
+	buf_str(b, json ? json : "null");
+}
+
 static void begin_write(struct buf *b, const struct audit_head *before, const char *when, uid_t uid,
 			const char *verb)
 {
@@ -59,11 +65,11 @@ static void entry_write(struct buf *b, const struct audit_head *before,
 	text_write(b, "language", entry->language);
 	text_write(b, "code_sha256", entry->code_sha256);
 	text_write(b, "rootfs", entry->rootfs);
-	buf_printf(b, ",\"limits\":%s", entry->limits ? entry->limits : "null");
+	json_add(b, "limits", entry->limits);
 	text_write(b, "status", entry->status);
 	buf_printf(b, ",\"exit_code\":%d", entry->exit_code);
 	text_write(b, "signal", entry->signal);
-	buf_printf(b, ",\"denials\":%s", whole && entry->denials ? entry->denials : "null");
+	json_add(b, "denials", whole ? entry->denials : NULL);
 	buf_str(b, ",\"args\":[");
 	for (i = 0; whole && i < entry->args.n; i++) {
 		buf_str(b, i ? "," : "");
@@ -84,11 +90,10 @@ static int json_check(const char *key, const char *text, struct arena *a, struct
 			return err_set(e, ERR_BUG, "audit: %s has more than one line", key);
 	if (!text)
 		return 0;
-	document = arena_printf(a, "{\"%s\":%s}", key, text);
-	if (json_read("audit", document, strlen(document), &any, &json_default_limits, &object, a,
-		      e) < 0)
-		return -1;
-	return 0;
+	/* What is one value behind a key, and one in a list, is one. */
+	document = arena_printf(a, "{\"%s\":%s,\"%s again\":[%s]}", key, text, key, text);
+	return json_read("audit", document, strlen(document), &any, &json_default_limits, &object,
+			 a, e);
 }
 
 static int entry_check(const struct audit_entry *entry, struct arena *a, struct error *e)
@@ -123,7 +128,7 @@ static int window_scan(const struct audit_file *f, off_t window, const struct au
 		       bool *ret_lacks_feed, struct error *e)
 {
 	off_t start = f->size > window ? f->size - window : 0;
-	bool found = head->count == 0 && start == 0, ended = true;
+	bool found = head->count == 0 && start == 0, ended;
 	struct audit_lines lines;
 	struct audit_head at;
 	const char *line;
@@ -132,7 +137,9 @@ static int window_scan(const struct audit_file *f, off_t window, const struct au
 
 	audit_lines_begin(&lines, f->fd, start, a);
 	audit_chain_begin(ret, head);
+	*ret_lacks_feed = false;
 	while ((rc = audit_lines_next(&lines, &line, &len, &ended, e)) > 0) {
+		*ret_lacks_feed = !ended;
 		if (audit_line_read(line, len, &at) && ended)
 			*ret_last = at;
 		else
@@ -142,7 +149,6 @@ static int window_scan(const struct audit_file *f, off_t window, const struct au
 		else if (at.count && head_is(&at, head))
 			found = true;
 	}
-	*ret_lacks_feed = !ended;
 	return rc < 0 ? -1 : found;
 }
 
@@ -189,7 +195,9 @@ static int stand_look(const struct audit_file *f, struct arena *a, struct standi
 	}
 	if (has_next != AUDIT_HEAD_GOOD || !head_is(&s->head, &next))
 		return stand_lost(s, &last, has_head == AUDIT_HEAD_GOOD,
-				  "there were lines that the head did not know of");
+				  has_head == AUDIT_HEAD_GOOD ?
+					  "there were lines that the head did not know of" :
+					  "there was no head");
 	s->kind = AUDIT_CRASH;
 	s->why = "an append was cut short before its head was written";
 	return audit_file_commit_head(f, e);

@@ -86,6 +86,9 @@ struct cli {
 	char *mem_bw_schema;
 	char *interval;
 	bool stats;
+	/* audit */
+	char *audit_head;
+	char *audit_anchor;
 	/* install, uninstall */
 	char *sysroot;
 	char *program_path;
@@ -180,6 +183,6 @@ extern const size_t cli_n_globals;
 extern const struct cli_command cli_create, cli_start, cli_run, cli_state, cli_kill, cli_delete,
 	cli_list, cli_exec, cli_spec, cli_features, cli_plan,
 	cli_pause, cli_resume, cli_ps, cli_update, cli_events, cli_worker, cli_install,
-	cli_uninstall, cli_policy, cli_explain, cli_doctor, cli_do;
+	cli_uninstall, cli_policy, cli_explain, cli_audit, cli_doctor, cli_do;
 
 extern const char cli_version[];
