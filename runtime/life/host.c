@@ -18,6 +18,7 @@
 #include "policy/tighten.h"
 #include "rootfs/sources.h"
 #include "security/caps.h"
+#include "security/landlock.h"
 #include "security/lsm.h"
 #include "security/seccomp_install.h"
 #include "sys/loop.h"
@@ -51,7 +52,8 @@ int life_probe_host(bool cgroups, struct arena *a, struct host_facts *ret, struc
 
 	if (host_check_kernel(e) < 0 ||
 	    (cgroups && cgroup_host_probe(!f.machine_root, a, &f.cgroup, e) < 0) ||
-	    caps_probe_host(false, &f.caps, e) < 0 || caps_probe_host(true, &f.caps_userns, e) < 0)
+	    caps_probe_host(false, &f.caps, e) < 0 || caps_probe_host(true, &f.caps_userns, e) < 0 ||
+	    landlock_probe(&f.landlock_abi, e) < 0)
 		return -1;
 	f.privileged = (f.caps.available & CAPS_BIT(CAP_SYS_ADMIN)) != 0;
 	*ret = f;
@@ -140,7 +142,7 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	if (policy_tighten(&t->policy, facts, b->config, a, &t->clamps, e) < 0 ||
 	    plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
 		return -1;
-	policy_set_conditions(&t->policy, state_root, facts->uid, a, p);
+	policy_set_conditions(&t->policy, b->config, facts, state_root, a, p);
 	p->keeps_keyring = o->no_new_keyring && t->policy.level[LEVEL_KEYRING] == AS_ASKED;
 	if (o->no_new_keyring && !p->keeps_keyring)
 		policy_clamps_add(&t->clamps, "keyring", "--no-new-keyring has no effect", a);

@@ -17,6 +17,7 @@
 #include "plan/cgroup.h"
 #include "plan/ids.h"
 #include "plan/guard.h"
+#include "plan/landlock.h"
 #include "plan/mounts.h"
 #include "plan/program.h"
 #include "plan/rdt.h"
@@ -39,6 +40,7 @@ struct host_facts {
 	/* Ids that are the container's to have, where a policy gives it a user namespace. */
 	struct id_range id_range;
 	const char *no_id_range; /* why there are none */
+	int landlock_abi;    /* 0: the kernel has none */
 	const char *resctrl; /* where it is mounted, asked for only when the config has intelRdt */
 	/* For the record, where plans have no use for them. */
 	char boot_id[37];
@@ -116,6 +118,7 @@ struct plan {
 	const char *time_offsets;	       /* see plan_time_offsets() */
 	struct sysctl_plans sysctls;
 	struct program_plan program;
+	struct landlock_plan landlock;
 	struct seccomp_program filter;
 	struct oci_hooks hooks;
 	struct notes warnings; /* for the log */

@@ -426,6 +426,24 @@ static void print_confinement(const struct plan *p, struct facts *f)
 	print_filter(&p->filter, f);
 }
 
+static void print_landlock(const struct landlock_plan *p, struct facts *f)
+{
+	size_t i;
+
+	if (!p->abi)
+		return;
+	fact(f, "landlock");
+	fact_number(f, "abi", (uint64_t)p->abi);
+	fact_hex(f, "handled", p->handled);
+	fact_hex(f, "everywhere", p->root);
+	for (i = 0; i < p->n; i++) {
+		fact(f, "landlock-place");
+		fact_str(f, "path", p->places[i].path);
+		fact_str(f, "if", p->places[i].on == ON_MOUNT ? "writable-mount" : "device");
+		fact_hex(f, "rights", p->places[i].rights);
+	}
+}
+
 static void print_notes(const struct notes *notes, struct facts *f)
 {
 	size_t i;
@@ -461,6 +479,7 @@ void plan_print(const struct plan *p, enum plan_form form, struct buf *b)
 	print_hooks(&p->hooks, &f);
 	print_program(&p->program, form != PLAN_LOG, &f);
 	print_confinement(p, &f);
+	print_landlock(&p->landlock, &f);
 	print_notes(&p->warnings, &f);
 	print_notes(&p->cgroup.warnings, &f);
 	facts_end(&f);

@@ -641,18 +641,123 @@ TEST(the_lists_are_sorted_and_of_calls_that_are_known)
 }
 
 /* An engine of an ordinary user has made the user namespace itself; `podman build` binds /sys. */
+/* Landlock */
+
+/* Without rights: there is none. */
+static struct landlock_place place(const struct landlock_plan *p, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (str_eq(p->places[i].path, path))
+			return p->places[i];
+	return (struct landlock_place){0};
+}
+
+#define MOUNTS                                                                                     \
+	"\"mounts\": [{\"destination\": \"/proc\", \"type\": \"proc\"}, "                        \
+	"{\"destination\": \"/dev/pts\", \"type\": \"devpts\"}, "                                  \
+	"{\"destination\": \"/tmp/\", \"type\": \"tmpfs\"}, "                                       \
+	"{\"destination\": \"/in\", \"type\": \"bind\", \"source\": \"/x\", "                      \
+	"\"options\": [\"rw\", \"ro\"]}, "                                                          \
+	"{\"destination\": \"/out\", \"type\": \"bind\", \"source\": \"/x\", "                     \
+	"\"options\": [\"ro\", \"rw\"]}]"
+
+TEST(landlock_gives_what_the_mounts_give)
+{
+	const struct oci_config c = config_of(
+		MOUNTS ", \"linux\": {\"devices\": "
+		       "[{\"path\": \"/dev/kvm\", \"type\": \"c\", \"major\": 10, \"minor\": 232}]}");
+	const struct landlock_plan p = plan_landlock(&c, true, 7, &arena);
+	const uint64_t never = LANDLOCK_MAKE_CHAR | LANDLOCK_MAKE_BLOCK;
+	size_t i;
+
+	CHECK_INT(p.handled, 0xffff);
+	CHECK_INT(p.root, LANDLOCK_EXECUTE | LANDLOCK_READ_FILE | LANDLOCK_READ_DIR);
+	CHECK(!place(&p, "/").path && !place(&p, "/proc").path && !place(&p, "/in").path);
+	CHECK_INT(place(&p, "/tmp").rights, 0xffff & ~never & ~p.root & ~LANDLOCK_IOCTL_DEV);
+	CHECK_INT(place(&p, "/out").rights, place(&p, "/tmp").rights);
+	CHECK_INT(place(&p, "/tmp").on, ON_MOUNT);
+	CHECK(place(&p, "/dev/pts").rights & LANDLOCK_IOCTL_DEV);
+	CHECK(!(place(&p, "/dev/pts").rights & LANDLOCK_MAKE_REG));
+	CHECK(place(&p, "/dev/tty").rights & LANDLOCK_IOCTL_DEV);
+	CHECK(place(&p, "/dev/kvm").rights & LANDLOCK_IOCTL_DEV);
+	CHECK(!(place(&p, "/dev/urandom").rights & LANDLOCK_IOCTL_DEV));
+	CHECK_INT(place(&p, "/dev/null").on, ON_DEVICE);
+	for (i = 0; i < p.n; i++)
+		CHECK(!(p.places[i].rights & never));
+	CHECK(plan_landlock(&c, false, 7, &arena).places[0].path[1] == '\0');
+}
+
+/* A right that the kernel does not know is an error to it. */
+TEST(landlock_asks_for_no_more_than_the_kernel_has)
+{
+	static const struct {
+		int abi;
+		uint64_t handled;
+	} rows[] = {{2, 0x3fff}, {3, 0x7fff}, {4, 0x7fff}, {5, 0xffff}, {99, 0xffff}};
+	const struct oci_config c = config_of(MOUNTS);
+	size_t i, k;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct landlock_plan p = plan_landlock(&c, false, rows[i].abi, &arena);
+
+		CHECK_INT(p.handled, rows[i].handled);
+		CHECK(!(p.root & ~p.handled));
+		for (k = 0; k < p.n; k++)
+			CHECK(p.places[k].rights && !(p.places[k].rights & ~p.handled));
+	}
+}
+
+TEST(a_kernel_without_landlock_is_said_or_refused)
+{
+	struct policy p = *policy_preset_find("oci");
+	struct host_facts facts = root_host;
+	struct oci_config c;
+	struct plan plan = {0};
+	int abi;
+
+	for (abi = 0; abi < 8; abi++) {
+		bool there = abi >= LANDLOCK_ABI_LEAST;
+
+		facts.landlock_abi = abi;
+		clamps = (struct policy_clamps){0};
+		c = config_of(PROCESS(""));
+		p.level[LEVEL_LANDLOCK] = LANDLOCK_AUTO;
+		CHECK(policy_tighten(&p, &facts, &c, &arena, &clamps, &e) == 0);
+		CHECK(clamped("landlock"));
+		CHECK(!strstr(clamps.v[0].text, "no Landlock, since") == there);
+		CHECK(c.process.no_new_privileges == there);
+		plan = (struct plan){0};
+		policy_set_conditions(&p, &c, &facts, "/run/sbxrun", &arena, &plan);
+		CHECK_INT(plan.landlock.abi, there ? abi : 0);
+		p.level[LEVEL_LANDLOCK] = LANDLOCK_ALWAYS;
+		CHECK((policy_tighten(&p, &facts, &c, &arena, &clamps, &e) == 0) == there);
+		CHECK(there || strstr(e.text, "[landlock]; to allow it, an administrator gives "
+					      "\"landlock\": \"auto\""));
+		CHECK(!plan_landlock_lack(abi) == (abi >= 5));
+		p.level[LEVEL_LANDLOCK] = AS_ASKED;
+		plan = (struct plan){0};
+		policy_set_conditions_exec(&p, &c, &facts, &arena, &plan);
+		CHECK_INT(plan.landlock.abi, 0);
+	}
+}
+
+/* Conditions */
+
 TEST(a_read_only_sys_is_a_source_where_root_is_not_the_machines)
 {
 	const struct policy *engine = policy_preset_find("engine");
 	struct plan plan = {.by_machine_root = true};
+	const struct oci_config c = {0};
 
-	policy_set_conditions(engine, "/run/sbxrun", 0, &arena, &plan);
+	policy_set_conditions(engine, &c, &root_host, "/run/sbxrun", &arena, &plan);
 	CHECK(plan.guard.sources && !plan.guard.shows_sys);
 	plan = (struct plan){.by_machine_root = true, .owns_userns = true};
-	policy_set_conditions(engine, "/run/sbxrun", 0, &arena, &plan);
+	policy_set_conditions(engine, &c, &root_host, "/run/sbxrun", &arena, &plan);
 	CHECK(plan.guard.shows_sys);
 	plan = (struct plan){.by_machine_root = false};
-	policy_set_conditions(engine, "/run/sbxrun", 1000, &arena, &plan);
+	policy_set_conditions(engine, &c, &root_host, "/run/sbxrun", &arena, &plan);
 	CHECK(plan.guard.sources && plan.guard.shows_sys);
 }
 
