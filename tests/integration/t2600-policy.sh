@@ -270,13 +270,13 @@ landlock_leaves_programs_alone() {
 	bundle 'sh("set -e; cd /tmp; mkdir a b; echo 1 >a/x; mv a/x b/y; ln b/y a/z; ln -s y b/l; rm -r a b; mkfifo p; cp /bin/busybox busybox; ./busybox true
 		echo 1 >/dev/null; echo 1 >/dev/shm/s; echo 1 >>/volume/file; touch /volume/new; head -c 3 /dev/urandom >/dev/zero
 		(: >/proc/self/comm) 2>/dev/null && echo proc; (: >/volume-ro/file) 2>/dev/null && echo ro
-		nc -l -p 7777 -s 127.0.0.1 >/tmp/heard & i=0; until echo hello | nc 127.0.0.1 7777 2>/dev/null || [ $i -gt 99 ]; do i=$((i + 1)); sleep 0.05; done
-		wait; cat /tmp/heard; echo out >>/dev/stdout; echo err >>/dev/stderr; stat -c %U /proc/1/status")' \
+		nc -l -p 7777 >/tmp/heard & i=0; until echo hello | nc 127.0.0.1 7777 2>/dev/null || [ $i -gt 99 ]; do i=$((i + 1)); sleep 0.05; done
+		wait; cat /tmp/heard; stat -c %U /proc/1/status; echo out >>/dev/stdout; echo err >>/dev/stderr")' \
 		'mount({destination: "/tmp", type: "tmpfs", source: "tmpfs"})' \
 		'mount({destination: "/volume", type: "bind", source: ($T + "/volume"), options: ["bind", "rw"]})' \
 		'mount({destination: "/volume-ro", type: "bind", source: ($T + "/volume"), options: ["bind", "ro"]})'
 	run sbx --policy "$T/policy.json" run -b "$B" "$ID"
-	is "$out" $'hello\nout\nroot'
+	is "$out" $'hello\nroot\nout'
 	is "$err" err
 	rc_is 0
 	[ -e volume/new ] || fail "no file in the volume"
