@@ -136,6 +136,7 @@ static int explain_plan(const struct create_options *o, const struct policy *pol
 	if (result < 0)
 		return -1;
 	if (policy) {
+		life_measure_machine(policy, &facts);
 		policy_set_conditions(policy, bundle.config, &facts, "/", a, p);
 		x->notes = p->warnings;
 	}

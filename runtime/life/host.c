@@ -1,7 +1,10 @@
 /* Facts about the host, and a bundle as a plan. */
 #include <linux/capability.h>
+#include <sched.h>
 #include <stdio.h>
+#include <sys/sysinfo.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -129,6 +132,20 @@ int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret
 	return 0;
 }
 
+void life_measure_machine(const struct policy *p, struct host_facts *f)
+{
+	struct sysinfo s = {0};
+	cpu_set_t cpus;
+
+	if (p->level[LEVEL_PROC] != PROC_PIDS || sysinfo(&s) < 0)
+		return;
+	CPU_ZERO(&cpus);
+	sched_getaffinity(0, sizeof(cpus), &cpus);
+	f->machine = (struct machine_facts){.cpus = (uint32_t)CPU_COUNT(&cpus),
+					    .memory = (uint64_t)s.totalram * s.mem_unit,
+					    .now = (uint64_t)time(NULL)};
+}
+
 static int host_plan(const struct create_options *o, struct host_facts *facts,
 		     const struct bundle *b, struct arena *a, struct plan *p, struct tightened *t,
 		     struct error *e)
@@ -142,6 +159,7 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	if (policy_tighten(&t->policy, facts, b->config, a, &t->clamps, e) < 0 ||
 	    plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
 		return -1;
+	life_measure_machine(&t->policy, facts);
 	policy_set_conditions(&t->policy, b->config, facts, state_root, a, p);
 	p->keeps_keyring = o->no_new_keyring && t->policy.level[LEVEL_KEYRING] == AS_ASKED;
 	if (o->no_new_keyring && !p->keeps_keyring)

@@ -19,6 +19,7 @@
 #include "plan/guard.h"
 #include "plan/landlock.h"
 #include "plan/mounts.h"
+#include "plan/proc_files.h"
 #include "plan/program.h"
 #include "plan/rdt.h"
 #include "plan/security.h"
@@ -41,6 +42,7 @@ struct host_facts {
 	struct id_range id_range;
 	const char *no_id_range; /* why there are none */
 	int landlock_abi;    /* 0: the kernel has none */
+	struct machine_facts machine; /* asked for only where files of /proc are made up */
 	const char *resctrl; /* where it is mounted, asked for only when the config has intelRdt */
 	/* For the record, where plans have no use for them. */
 	char boot_id[37];
@@ -98,6 +100,7 @@ struct plan {
 	bool keep_host_propagation;	 /* mounts of the host and ours may see each other */
 	size_t n_mounts;
 	struct mount_plan *mounts;
+	struct proc_files proc_files; /* for mounts that want them */
 	struct strings masked_paths;   /* plain, see plan_paths() */
 	struct strings readonly_paths;
 	size_t n_devices;

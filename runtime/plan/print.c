@@ -150,6 +150,8 @@ static void print_mount(const struct mount_plan *m, struct facts *f)
 	print_attrs(f, "clear-all", m->clear_all);
 	print_propagation(f, m->propagation, m->propagation_all);
 	fact_is(f, "tmpcopyup", m->tmpcopyup);
+	if (m->proc_files)
+		fact_str(f, "then", "subset=pid");
 	fact_is(f, m->idmap == IDMAP_ALL ? "ridmap" : "idmap", m->idmap != IDMAP_NONE);
 	for (i = 0; i < m->n_params; i++) {
 		const struct mount_param *q = &m->params[i];
@@ -466,6 +468,10 @@ void plan_print(const struct plan *p, enum plan_form form, struct buf *b)
 	print_rdt(&p->rdt, &f);
 	for (i = 0; i < p->n_mounts; i++)
 		print_mount(&p->mounts[i], &f);
+	for (i = 0; i < p->proc_files.n; i++) {
+		fact(&f, "proc-file");
+		fact_str(&f, "name", p->proc_files.v[i].name);
+	}
 	for (i = 0; i < p->n_devices; i++)
 		print_device(&p->devices[i], &f);
 	for (i = 0; i < p->n_netdevs; i++) {

@@ -60,6 +60,29 @@ static const struct guard_path guarded_paths[] = {
 	{"/var/spool/cron", GUARD_WRITE},
 };
 
+/* Where the row proc shows processes alone, at the place where programs look. */
+static void make_up_proc_files(const struct oci_config *c, const struct host_facts *facts,
+			       struct arena *a, struct plan *plan)
+{
+	size_t i, k, n;
+
+	for (i = 0; i < plan->n_mounts; i++) {
+		struct mount_plan *m = &plan->mounts[i];
+
+		if (m->kind != MOUNT_FS || !str_eq(m->type, "proc") ||
+		    !str_eq(m->destination, "/proc"))
+			continue;
+		for (k = n = 0; k < m->n_params; k++)
+			if (!str_eq(m->params[k].key, "subset"))
+				m->params[n++] = m->params[k];
+		m->proc_files = n < m->n_params;
+		m->n_params = n;
+		if (m->proc_files && !plan->proc_files.n)
+			plan->proc_files =
+				plan_proc_files(&c->linux_.resources, &facts->machine, a);
+	}
+}
+
 void policy_set_conditions(const struct policy *p, const struct oci_config *c,
 			   const struct host_facts *facts, const char *state_root, struct arena *a,
 			   struct plan *plan)
@@ -85,6 +108,8 @@ void policy_set_conditions(const struct policy *p, const struct oci_config *c,
 	plan->root_nosuid = flags;
 	/* Without a /dev of its own the image's is where devices are made. */
 	plan->root_nodev = plan->root_nodev || (flags && plan_has_dev_mount(plan));
+	if (p->level[LEVEL_PROC] == PROC_PIDS)
+		make_up_proc_files(c, facts, a, plan);
 	policy_set_conditions_exec(p, c, facts, a, plan);
 }
 

@@ -262,6 +262,27 @@ messages_name_the_mount_of_the_config() {
 	like "$err" "mounts\[$(jq '.mounts | length - 1' "$B/config.json")\].source"
 }
 
+# What programs ask /proc for is made up from the limits, and nothing else is there.
+files_of_proc_are_made_up() {
+	_private_ids
+	bundle 'sh("head -n 1 /proc/meminfo; cat /proc/uptime; grep -c ^processor /proc/cpuinfo; grep -c ^cpu /proc/stat
+		cat /proc/loadavg /proc/version; ls /proc | grep -v ^[0-9]; cat /proc/1/comm; : >>/proc/meminfo; cat /sys/x")' \
+		'.linux.resources.memory = {limit: 67108864}' '.linux.resources.cpu = {quota: 100000, period: 100000}'
+	run sbx --policy code run -b "$B" "$ID"
+	is "$out" $'MemTotal:          65536 kB\n0.00 0.00\n1\n2\n0.00 0.00 0.00 1/1 1\nself\nthread-self\nsh'
+	like "$err" "version.: No such file.*meminfo: (Read-only file system|Permission denied)"
+	run sbx --policy code plan -b "$B" "$ID"
+	like "$out" 'mount kind=fs at=/proc type=proc.* then=subset=pid'
+	like "$out" 'proc-file name=meminfo'
+	# Also where the caller is the machine's root and there is no user namespace to write them from.
+	echo '{"version": 1, "policies": {"p": {"base": "oci", "proc": "pids"}}}' >policy.json
+	bundle 'sh("cat /proc/uptime; ls /proc | grep -v ^[0-9]; cat /proc/sys/kernel/ostype")'
+	run sbx --policy "$T/policy.json" run -b "$B" "$ID"
+	is "$out" $'0.00 0.00\nself\nthread-self'
+	run sbx --policy "$T/policy.json" run --no-pivot -b "$B" "$ID"
+	is "$out" $'0.00 0.00\nself\nthread-self'
+}
+
 # What programs do all day, where Landlock holds.
 landlock_leaves_programs_alone() {
 	[ "$("$SBXRUN" doctor --json | jq -r '.checks[] | select(.id == "landlock").status')" = ok ] || skip "this kernel's Landlock lacks something"

@@ -641,6 +641,127 @@ TEST(the_lists_are_sorted_and_of_calls_that_are_known)
 }
 
 /* An engine of an ordinary user has made the user namespace itself; `podman build` binds /sys. */
+/* Files of /proc */
+
+static const char *proc_file(const struct proc_files *p, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (str_eq(p->v[i].name, name))
+			return p->v[i].text;
+	return "none";
+}
+
+/* How often a line begins so. */
+static size_t count_lines(const char *text, const char *with)
+{
+	size_t n = 0;
+
+	for (; text; text = strchr(text, '\n') ? strchr(text, '\n') + 1 : NULL)
+		n += str_after(text, with) != NULL;
+	return n;
+}
+
+static struct proc_files files_of(const char *resources, uint32_t cpus)
+{
+	const struct machine_facts machine = {.cpus = cpus, .memory = 8ULL << 30, .now = 1234567};
+	const struct oci_config c = config_of(
+		arena_printf(&arena, "\"linux\": {\"resources\": {%s}}", resources));
+
+	return plan_proc_files(&c.linux_.resources, &machine, &arena);
+}
+
+TEST(processors_of_proc_are_those_of_the_limit)
+{
+	static const struct {
+		const char *cpu;
+		uint32_t machine;
+		size_t cpus;
+	} rows[] = {
+		{"", 4, 4},
+		{"", 0, 1},
+		{"\"quota\": 100000, \"period\": 100000", 4, 1},
+		{"\"quota\": 1000, \"period\": 100000", 4, 1},
+		{"\"quota\": 250000", 4, 3},
+		{"\"quota\": 250000, \"period\": 0", 4, 3},
+		{"\"quota\": -1, \"period\": 100000", 4, 4},
+		{"\"quota\": 9000000, \"period\": 100000", 4, 4},
+		{"\"cpus\": \"0-1,7\"", 8, 3},
+		{"\"cpus\": \"0-1,7\", \"quota\": 200000", 8, 2},
+		{"\"cpus\": \"5\"", 8, 1},
+		{"\"cpus\": \"\"", 8, 8},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct proc_files p = files_of(
+			arena_printf(&arena, "\"cpu\": {%s}", rows[i].cpu), rows[i].machine);
+
+		if (count_lines(proc_file(&p, "cpuinfo"), "processor\t: ") != rows[i].cpus ||
+		    count_lines(proc_file(&p, "stat"), "cpu") != rows[i].cpus + 1)
+			FAIL("%s: %s", rows[i].cpu, proc_file(&p, "stat"));
+		CHECK_INT(count_lines(proc_file(&p, "stat"), "btime 1234567"), 1);
+	}
+}
+
+TEST(memory_of_proc_is_that_of_the_limit)
+{
+	static const struct {
+		const char *memory, *total, *swap;
+	} rows[] = {
+		{"", "MemTotal:        8388608 kB\n", "SwapTotal:             0 kB\n"},
+		{"\"limit\": 536870912", "MemTotal:         524288 kB\n",
+		 "SwapTotal:             0 kB\n"},
+		{"\"limit\": 536870912, \"swap\": 536870912", "MemTotal:         524288 kB\n",
+		 "SwapTotal:             0 kB\n"},
+		{"\"limit\": 1048576, \"swap\": 3145728", "MemTotal:           1024 kB\n",
+		 "SwapTotal:          2048 kB\n"},
+		{"\"limit\": -1, \"swap\": -1", "MemTotal:        8388608 kB\n",
+		 "SwapTotal:             0 kB\n"},
+		{"\"limit\": 9223372036854775807", "MemTotal:        8388608 kB\n",
+		 "SwapTotal:             0 kB\n"},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct proc_files p =
+			files_of(arena_printf(&arena, "\"memory\": {%s}", rows[i].memory), 1);
+		const char *text = proc_file(&p, "meminfo");
+
+		if (count_lines(text, rows[i].total) != 1 || count_lines(text, rows[i].swap) != 1)
+			FAIL("%s: %s", rows[i].memory, text);
+		CHECK_INT(count_lines(text, "MemAvailable:"), 1);
+	}
+}
+
+TEST(files_of_proc_go_where_processes_are_shown_alone)
+{
+	const struct policy *code = policy_preset_find("code");
+	struct oci_config c = config_of(
+		LINUX("") ", \"mounts\": [{\"destination\": \"/proc/\", \"type\": \"proc\", "
+			  "\"source\": \"proc\", \"options\": [\"hidepid=2\"]}, "
+			  "{\"destination\": \"/other\", \"type\": \"proc\"}]");
+	struct plan plan = {0};
+
+	CHECK(tighten("code", &c) == 0);
+	c.linux_.resources = (struct oci_resources){0}; /* this host has no cgroups */
+	if (plan_make(&c, "x", "/b", &root_host, &arena, &plan, &e) < 0)
+		FAIL("%s", e.text);
+	CHECK_INT(plan.mounts[0].n_params, 2);
+	policy_set_conditions(code, &c, &root_host, "/run/sbxrun", &arena, &plan);
+	CHECK(plan.mounts[0].proc_files && !plan.mounts[1].proc_files);
+	CHECK_INT(plan.mounts[0].n_params, 1);
+	CHECK_STR(plan.mounts[0].params[0].key, "hidepid");
+	CHECK_STR(plan.mounts[1].params[0].key, "subset");
+	CHECK_INT(plan.proc_files.n, 5);
+	plan = (struct plan){0};
+	CHECK(plan_make(&c, "x", "/b", &root_host, &arena, &plan, &e) == 0);
+	policy_set_conditions(policy_preset_find("engine"), &c, &root_host, "/run/sbxrun", &arena,
+			      &plan);
+	CHECK(!plan.mounts[0].proc_files && !plan.proc_files.n);
+}
+
 /* Landlock */
 
 /* Without rights: there is none. */
