@@ -51,12 +51,12 @@ static const char *text_meminfo(const struct oci_memory *o, const struct machine
 		"Buffers", "Cached", "SwapCached", "Active", "Inactive", "Dirty", "Writeback",
 		"AnonPages", "Mapped", "Shmem", "KReclaimable", "Slab", "SReclaimable",
 		"SUnreclaim", "KernelStack", "PageTables", "Committed_AS"};
-	uint64_t limit = o->limit.set && o->limit.v > 0 ? (uint64_t)o->limit.v : m->memory, swap = 0;
 	struct buf b = buf_new(a, TEXT_MAX);
+	uint64_t limit = m->memory, swap = 0;
 	size_t i;
 
-	if (limit > m->memory && m->memory)
-		limit = m->memory;
+	if (o->limit.set && o->limit.v > 0 && (!limit || (uint64_t)o->limit.v < limit))
+		limit = (uint64_t)o->limit.v;
 	if (o->swap.set && o->limit.set && o->limit.v > 0 && o->swap.v > o->limit.v)
 		swap = (uint64_t)(o->swap.v - o->limit.v);
 	buf_printf(&b, "MemTotal:       %8" PRIu64 " kB\nMemFree:        %8" PRIu64

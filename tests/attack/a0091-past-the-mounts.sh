@@ -131,7 +131,7 @@ exec_is_held_to_it() {
 	run sbx exec "$ID" /rights write /here/canary
 	[ "$out" = 'Permission denied' ] || escaped "exec: $out"
 	run sbx exec "$ID" /rights file /box/new
-	is "$out" done
+	is "$out" 'done'
 }
 
 run_tests
