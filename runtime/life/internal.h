@@ -24,6 +24,11 @@ struct tightened {
 void life_tell(const char *root, const char *id, const struct tightened *t, const char *failed,
 	       struct arena *a);
 
+/* The same of a container that was made, later: nobody is to wait for it. t stays where it is. */
+struct telling *life_tell_later(const char *root, const char *id, const struct tightened *t,
+				struct arena *a);
+void life_tell_rest(struct created *c);
+
 /* Opens a container's store and reads its record. *ret_store is the caller's to close. */
 int life_load(const char *root, const char *id, enum store_lock how, struct arena *a,
 	      struct store *ret_store, struct record *ret_record, struct error *e);
