@@ -188,6 +188,10 @@ _examples() {
 _prepare() {
 	case $1 in
 	sbxrun-run) bundle ;;
+	sbxrun-audit)
+		bundle
+		"$(dirname "$SBXRUN")/tests/audit-append" "$B/audit.log" - a b
+		;;
 	sbxrun-install | sbxrun-uninstall)
 		bundle
 		mkdir -p "$B"/tree/{etc/docker,usr/local/bin}
