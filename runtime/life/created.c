@@ -53,6 +53,24 @@ static void end_measure(const struct record *r, struct arena *a, struct life_end
 	ret->oom = cgroup_oom_kills(&dirs) > 0;
 }
 
+bool life_cpu_time(const struct created *c, uint64_t *ret_ns)
+{
+	const struct cgroup_dirs dirs = life_cgroups(&c->record);
+	struct cgroup_stats *stats;
+	struct arena memory = {0};
+	struct error ignored;
+	bool known;
+
+	if (!dirs.n)
+		return false;
+	stats = arena_new(&memory, struct cgroup_stats);
+	known = cgroup_stats_read(&dirs, &memory, stats, &ignored) == 0 && stats->cpu.total;
+	if (known)
+		*ret_ns = stats->cpu.total;
+	arena_free(&memory);
+	return known;
+}
+
 int life_wait(struct created *c, int64_t until, struct arena *a, struct life_end *ret,
 	      struct error *e)
 {

@@ -79,6 +79,9 @@ struct bundle;
 int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret_joins,
 		  struct host_facts *f, struct error *e);
 
+/* What a policy that makes up files of /proc has to know. */
+void life_measure_machine(const struct policy *p, struct host_facts *f);
+
 int life_plan(const struct create_options *o, struct host_facts *facts, const struct bundle *b,
 	      struct arena *a, struct joins *ret_joins, struct plan *ret_plan,
 	      struct tightened *ret_tightened, struct error *e);

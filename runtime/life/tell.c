@@ -11,9 +11,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -24,6 +22,7 @@
 #include "life/internal.h"
 #include "state/record.h"
 #include "state/store.h"
+#include "sys/journal.h"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
@@ -132,40 +131,19 @@ static void list_add(const char *root, const char *line, size_t len)
 		(void)!write(fd, line, len);
 }
 
-/* The journal's own protocol, or else the older one. */
 static void journal_add(const char *id, const struct policy *p, const struct policy_clamps *clamps,
 			const char *refused)
 {
-	static const char *const places[] = {"/run/systemd/journal/socket", "/dev/log"};
-	struct sockaddr_un to = {.sun_family = AF_UNIX};
-	char text[1024], message[512];
-	autoclose int fd = -1;
-	size_t i;
-	int len;
+	const struct journal_field fields[] = {{"SBXRUN_CONTAINER", id}, {"SBXRUN_POLICY", p->name}};
+	char message[512];
 
-	for (i = 0; i < ARRAY_SIZE(places); i++)
-		if (access(places[i], W_OK) == 0)
-			break;
-	if (i == ARRAY_SIZE(places))
-		return;
 	if (refused)
 		snprintf(message, sizeof(message), "container %s: %.400s", id, refused);
 	else
 		snprintf(message, sizeof(message),
 			 "container %s: policy %s changed %zu things (sbxrun explain --last 1)", id,
 			 p->name, clamps->n);
-	for (len = 0; message[len]; len++)
-		if ((unsigned char)message[len] < ' ')
-			message[len] = '?';
-	len = i == 0 ? snprintf(text, sizeof(text),
-				"PRIORITY=6\nSYSLOG_IDENTIFIER=sbxrun\nSBXRUN_CONTAINER=%s\n"
-				"SBXRUN_POLICY=%s\nMESSAGE=%s\n",
-				id, p->name, message) :
-		       snprintf(text, sizeof(text), "<14>sbxrun: %s", message);
-	snprintf(to.sun_path, sizeof(to.sun_path), "%s", places[i]);
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd >= 0 && len > 0 && (size_t)len < sizeof(text))
-		sendto(fd, text, (size_t)len, MSG_NOSIGNAL, (struct sockaddr *)&to, sizeof(to));
+	journal_say(message, fields, ARRAY_SIZE(fields));
 }
 
 /* Other failures are no matter of the policy. */
