@@ -43,7 +43,8 @@ HARDEN := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection 
 # Nobody unwinds a program in C but a debugger, which has its own tables: these would only be mapped.
 HARDEN += -fno-asynchronous-unwind-tables -fno-unwind-tables
 
-OPT        ?= -O2 -g
+# Small before fast: nearly all of a run is the kernel's, and what a verb maps and faults in is its code.
+OPT        ?= -Os -g
 # The same bytes wherever it is built: debug information names no directory of this machine.
 ALL_CFLAGS  = -std=gnu17 $(OPT) -ffile-prefix-map=$(CURDIR)=. $(WARN) $(if $(SANITIZE),$(SANITIZE),$(HARDEN)) -D_GNU_SOURCE \
 	-Iruntime -fPIE -ffunction-sections -fdata-sections $(CFLAGS)
