@@ -159,7 +159,8 @@ unit: $(UNIT) $(B)/tests/server $(B)/tests/audit-append ## build the unit tests
 
 # ---- for people ----
 
-run: deps ## fresh machine: install what is missing, build, run a busybox container and show what happens
+run: deps ## fresh machine: install what is missing, build, run a python program in a box and show what happens
+	@spec/install-deps rootfs
 	@$(MAKE) --no-print-directory all
 	@spec/run-example $(B)/sbxrun
 

@@ -29,8 +29,10 @@ find_mirror() {
 
 # The keys for the mirror's signature.
 find_keyring() {
-	keyring=${opt_keyring:-/usr/share/keyrings/debian-archive-keyring.gpg}
-	keyring=$(realpath -m "$keyring")
+	keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+	# Its name from Debian 13 on.
+	[ -f "$keyring" ] || keyring=${keyring%.gpg}.pgp
+	keyring=$(realpath -m "${opt_keyring:-$keyring}")
 	[ -f "$keyring" ] || die "no keys at $keyring: install debian-archive-keyring, or name a file with --keyring"
 }
 
@@ -41,7 +43,7 @@ our_apt() {
 		-o Dir::Cache="$apt_state" -o Dir::Cache::archives="$apt_state/archives" \
 		-o Dir::Etc::sourcelist="$apt_state/sources.list" -o Dir::Etc::sourceparts=/dev/null \
 		-o Dir::Etc::preferences=/dev/null -o Dir::Etc::preferencesparts=/dev/null \
-		-o APT::Architecture="$arch" -o APT::Architectures="$arch" -o APT::Install-Recommends=false -o APT::Get::Assume-Yes=true \
+		-o APT::Default-Release='' -o APT::Architecture="$arch" -o APT::Architectures="$arch" -o APT::Install-Recommends=false -o APT::Get::Assume-Yes=true \
 		-o Acquire::Languages=none -o Acquire::Retries=3 -o Debug::NoLocking=true "${@:2}"
 }
 
@@ -55,7 +57,8 @@ fetchable() {
 
 # mirror_has URI SUITE: not every mirror has updates and security.
 mirror_has() {
-	"$APT_HELPER" -q download-file "$(fetchable "$1")dists/$2/InRelease" "$work/probe" >/dev/null 2>&1
+	make_fetch_dir
+	"$APT_HELPER" -q download-file "$(fetchable "$1")dists/$2/InRelease" "$work/fetch/InRelease" >/dev/null 2>&1
 }
 
 # Prints the sources: the suite, and its updates and security where the mirror has them.

@@ -48,7 +48,9 @@ choose() {
 	find_lock
 	main_uri='' security_uri=''
 	if [ -n "$lock" ]; then
-		python3 "$HERE/lib/packages.py" lock "$lock" "$arch" >"$work/packages" || exit 1
+		python3 "$HERE/lib/packages.py" lock "$lock" "$arch" "$name" >"$work/packages" || exit 1
+		[ "$(python3 "$HERE/lib/packages.py" recipe "$lock")" = "sha256:$(recipe_sum)" ] ||
+			say "$name: the recipe has changed since the lock was made: the packages are the same, the digest will be another"
 		[ -z "$opt_frozen" ] || return 0
 		# What the lock names is built; what the mirror has now is only told.
 		if resolve "$work/now"; then

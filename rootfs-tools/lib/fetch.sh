@@ -17,14 +17,18 @@ has_sum() {
 	[ -f "$1" ] && [ "$(sha256sum <"$1")" = "$2  -" ]
 }
 
+# Where apt puts what it fetches, as a user of its own.
+make_fetch_dir() {
+	mkdir -p "$work/fetch"
+	chmod 755 "$work"
+	[ "$EUID" != 0 ] || ! id _apt >/dev/null 2>&1 || chown _apt "$work/fetch"
+}
+
 # fetch_all TEXT SUFFIX ADDRESS SHA256 …: fetches pairs into the cache. Sets unfetched to the sums of those that could not be had.
 fetch_all() {
 	local text=$1 suffix=$2 triples=() sums=() sum file
 	shift 2
-	mkdir -p "$work/fetch"
-	chmod 755 "$work"
-	# apt fetches as a user of its own.
-	[ "$EUID" != 0 ] || ! id _apt >/dev/null 2>&1 || chown _apt "$work/fetch"
+	make_fetch_dir
 	while [ $# != 0 ]; do
 		triples+=("$1" "$work/fetch/$2" "SHA256:$2")
 		sums+=("$2")

@@ -1,7 +1,8 @@
 """The list of packages of a rootfs, which is the lock: name, version, architecture, pool path, size and SHA-256 of the .deb.
 
 	packages.py resolve STANZAS		print the list for what `apt-cache show` said
-	packages.py lock MANIFEST ARCH		print the list that a manifest has
+	packages.py lock MANIFEST ARCH NAME	print the list that a manifest has, if it is one of NAME for ARCH
+	packages.py recipe MANIFEST		print the sum of the recipe that it was made after
 	packages.py diff OLD NEW		print what changed, a line a package
 	packages.py lines LIST			print "sha256 size archive path name version" a package
 	packages.py npm MANIFEST		print "name version sha256" of what comes from the npm registry
@@ -114,7 +115,10 @@ def main(command, *args):
 	if command == "resolve":
 		show(resolve(*args))
 	elif command == "lock":
-		packages = read(args[0])
+		packages, manifest = read(args[0]), load(args[0])
+		of = manifest.get("name") if isinstance(manifest, dict) else None
+		if of != args[2]:
+			fail(f"{args[0]}: is a lock of {str(of)[:60]!r}, not of {args[2]}")
 		for package in packages:
 			if package["architecture"] not in ("all", args[1]):
 				fail(f"{args[0]}: is for {package['architecture']}, and this machine is {args[1]}")
@@ -122,6 +126,8 @@ def main(command, *args):
 	elif command == "diff":
 		for line in diff(read(args[0]), read(args[1])):
 			print(line)
+	elif command == "recipe":
+		print(load(args[0]).get("recipe"))
 	elif command == "npm":
 		for p in read_npm(args[0]):
 			print(p["name"], p["version"], p["sha256"])

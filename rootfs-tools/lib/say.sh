@@ -34,7 +34,7 @@ step() {
 			say "  … $((SECONDS - start)) s$(step_detail)"
 			next=$((SECONDS + 2))
 		fi
-		sleep 0.05
+		sleep 0.1
 	done
 	wait "$pid" || status=$?
 	helper_pid=''

@@ -54,12 +54,6 @@ static bool memory_text(const struct seccomp_notif *ask, uint64_t at, char *to, 
 
 /* ---- what is told ---- */
 
-/* Control characters, quotes and what looks like markup come from the program: none gets through. */
-static const char *told_text(struct denials *d, const char *text)
-{
-	return arena_strdup(&d->scratch, json_show(text).text);
-}
-
 static struct box_denial *told_find(struct denials *d, const struct box_denial *what,
 				    size_t *ret_of_call)
 {
@@ -250,7 +244,7 @@ static void file_tell(struct denials *d, const struct seccomp_notif *ask, const 
 		return;
 	denials_note(d, (struct box_denial){.kind = "file",
 					.name = name,
-					.target = told_text(d, path),
+					.target = hint_clean(path, &d->scratch),
 					.hint = hint_of_file()});
 }
 
@@ -291,8 +285,8 @@ static void answer_one(struct denials *d, const struct seccomp_notif *ask)
 {
 	const struct bpf_result verdict = bpf_eval(d->judge.filter, d->judge.len, &ask->data);
 
-	switch (verdict.error ? SECCOMP_RET_ERRNO | EPERM : verdict.action & SECCOMP_RET_ACTION_FULL) {
-	case SECCOMP_RET_USER_NOTIF:
+	switch (verdict.error ? SECCOMP_RET_LOG : verdict.action & SECCOMP_RET_ACTION_FULL) {
+	case SECCOMP_RET_ALLOW: /* it is only watched */
 		pass_tell(d, ask);
 		answer(d, ask, 0, true);
 		return;
@@ -301,9 +295,12 @@ static void answer_one(struct denials *d, const struct seccomp_notif *ask)
 		call_tell(d, &ask->data, verdict.action);
 		answer_kill(d, ask);
 		return;
-	default:
+	case SECCOMP_RET_ERRNO:
 		call_tell(d, &ask->data, verdict.action);
 		answer(d, ask, (int)(verdict.action & SECCOMP_RET_DATA), false);
+		return;
+	default: /* no policy answers so */
+		answer(d, ask, EPERM, false);
 	}
 }
 

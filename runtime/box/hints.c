@@ -1,7 +1,10 @@
 #include "box/hints.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
 
+#include "base/buf.h"
 #include "base/str.h"
 
 /* clang-format off */
@@ -33,6 +36,9 @@ static const struct {
 	{"reboot", "the machine is not a box's to stop"},
 	{"init_module", "modules can't be loaded into the kernel"},
 	{"finit_module", "modules can't be loaded into the kernel"},
+	{"chmod", "no file of a box gets a setuid or setgid bit"},
+	{"fchmod", "no file of a box gets a setuid or setgid bit"},
+	{"fchmodat", "no file of a box gets a setuid or setgid bit"},
 	{"open_by_handle_at", "files are opened by their names alone"},
 };
 
@@ -67,6 +73,50 @@ const char *hint_of_network(void)
 const char *hint_of_file(void)
 {
 	return "only /workspace, /tmp and volumes (-v) can be written";
+}
+
+/* Of two bytes and more: controls, what turns text around, and what has no width. */
+static bool hint_hides(const unsigned char *p, size_t len)
+{
+	static const struct {
+		unsigned char bytes[4];
+		size_t len;
+		unsigned char last; /* of a row of them */
+	} rows[] = {
+		{{0xc2, 0x80}, 2, 0x9f},       {{0xe2, 0x80, 0x8b}, 3, 0x8f},
+		{{0xe2, 0x80, 0xa8}, 3, 0xae}, {{0xe2, 0x81, 0xa0}, 3, 0xaf},
+		{{0xef, 0xbb, 0xbf}, 3, 0xbf}, {{0xef, 0xbf, 0xb9}, 3, 0xbb},
+		{{0xc2, 0xad}, 2, 0xad},       {{0xd8, 0x9c}, 2, 0x9c},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].len == len && memcmp(rows[i].bytes, p, len - 1) == 0 &&
+		    p[len - 1] >= rows[i].bytes[len - 1] && p[len - 1] <= rows[i].last)
+			return true;
+	/* Tags, which are as good as invisible. */
+	return len == 4 && memcmp(p, "\xf3\xa0", 2) == 0;
+}
+
+const char *hint_clean(const char *text, struct arena *a)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t len, left = strlen(text);
+	struct buf b = buf_new(a, HINT_TEXT_MAX + 8);
+
+	for (; left && b.len < HINT_TEXT_MAX; p += len, left -= len) {
+		len = str_utf8_len(p, left);
+		if (!len || (len == 1 && (*p < 0x20 || *p >= 0x7f || *p == '<' || *p == '>')) ||
+		    (len > 1 && hint_hides(p, len))) {
+			buf_char(&b, '?');
+			len = len ? len : 1;
+		} else {
+			buf_add(&b, p, len);
+		}
+	}
+	if (left)
+		buf_str(&b, "...");
+	return b.len ? b.data : "";
 }
 
 const char *hint_arguments(const char *name, const uint64_t args[3], struct arena *a)

@@ -11,7 +11,6 @@
 
 #include "base/fd.h"
 #include "box/hints.h"
-#include "json/json.h"
 #include "sys/child.h"
 #include "sys/sys.h"
 #include "sys/unix.h"
@@ -125,7 +124,7 @@ static int resolver_serve(void *context, short events)
 		return 0;
 	denials_note(r->denials, (struct box_denial){.kind = "network",
 						     .name = "resolve",
-						     .target = json_show(name).text,
+						     .target = hint_clean(name, &r->denials->scratch),
 						     .error = "ENOENT",
 						     .hint = hint_of_network()});
 	sendto(r->fd, packet, len, MSG_DONTWAIT, (struct sockaddr *)&from, from_len);

@@ -27,6 +27,7 @@
 #include "init/streams.h"
 #include "security/caps.h"
 #include "security/identity.h"
+#include "security/landlock.h"
 #include "security/lsm.h"
 #include "security/seccomp_install.h"
 #include "sys/proc.h"
@@ -228,7 +229,10 @@ int init_clear_inheritance(struct init *in, int next_fd, struct error *e)
 {
 	const int keep[] = {in->stage_fd, next_fd, in->control_fd, in->reaper_fd};
 
-	if (init_label(in, e) < 0 || init_keep_fds(in, e) < 0 || init_keep_control(in, e) < 0 ||
+	/* Landlock comes behind the label, which is written to a file, and before the filter, which
+	 * closes its calls. */
+	if (init_label(in, e) < 0 || landlock_confine(&in->plan->landlock, e) < 0 ||
+	    init_keep_fds(in, e) < 0 || init_keep_control(in, e) < 0 ||
 	    identity_reset_signals(e) < 0)
 		return -1;
 	log_close();

@@ -30,8 +30,8 @@ int init_find_program(struct init *in, struct error *e);
  * can be told. It is for the user's sake: the filter is what holds. */
 int init_check_abi(const struct init *in, struct error *e);
 
-/* Label, signals, descriptors: all but the streams, those to be kept, the stage socket, and the one
- * on which the next word comes. */
+/* Label, Landlock, signals, descriptors: all but the streams, those to be kept, the stage socket,
+ * and the one on which the next word comes. */
 int init_clear_inheritance(struct init *in, int next_fd, struct error *e);
 
 /* Keeps what the last steps need and wipes the rest: config, plan and record. Not where hooks of

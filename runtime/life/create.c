@@ -494,8 +494,10 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	patience_catch_signals();
 	if (result == 0)
 		result = create_make(m, e);
-	if (m->tightened.policy.name)
-		life_tell(o->root, o->id, &m->tightened, result < 0 ? e->text : NULL, a);
+	if (m->tightened.policy.name && result < 0)
+		life_tell(o->root, o->id, &m->tightened, e->text, a);
+	else if (m->tightened.policy.name)
+		m->made.telling = life_tell_later(o->root, o->id, &m->tightened, a);
 	range_end(&m->tightened);
 	cgroup_holder_end(&m->init.cgroup);
 	create_close_inits(m);

@@ -28,6 +28,7 @@ int life_launch(struct created *c, int *ret_listener_fd, struct arena *a, struct
 		*ret_listener_fd = fd_steal(&c->listener_fd);
 	/* Others may look at it, signal it and delete it while it runs. */
 	store_unlock(&c->store);
+	life_tell_rest(c);
 	return 0;
 }
 
@@ -106,6 +107,7 @@ int life_remove(struct created *c, struct arena *a, struct error *e)
 
 void life_let_go(struct created *c)
 {
+	life_tell_rest(c);
 	fd_close(&c->pidfd);
 	fd_close(&c->listener_fd);
 	fd_close(&c->notify_fd);

@@ -457,7 +457,7 @@ static int exec_plan(struct joining *x, const char *const **ret_subs, struct err
 	    policy_tighten_exec(&policy, &facts, &x->config, x->a, &clamps, e) < 0 ||
 	    plan_make_exec(&x->config, o->id, &facts, x->a, &x->plan, e) < 0)
 		return -1;
-	policy_set_conditions_exec(&policy, &x->plan);
+	policy_set_conditions_exec(&policy, &x->config, &facts, x->a, &x->plan);
 	return 0;
 }
 

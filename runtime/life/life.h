@@ -76,6 +76,7 @@ struct created {
 	int notify_fd;	       /* where the program says that it is ready, or -1 */
 	int64_t started;       /* the moment (sys/loop.h); 0: it was not */
 	const struct noter *noter;
+	struct telling *telling; /* what is still to be told of it (life/tell.c); NULL: nothing */
 };
 
 int life_create(const struct create_options *o, struct arena *a, struct created *ret,

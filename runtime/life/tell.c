@@ -168,6 +168,33 @@ void life_tell(const char *root, const char *id, const struct tightened *t, cons
 	journal_add(id, &t->policy, &t->clamps, refused);
 }
 
+struct telling {
+	const char *root, *id;
+	const struct tightened *tightened;
+	struct arena *arena;
+};
+
+struct telling *life_tell_later(const char *root, const char *id, const struct tightened *t,
+				struct arena *a)
+{
+	struct telling *later = arena_new(a, struct telling);
+
+	*later = (struct telling){.root = arena_strdup(a, root),
+				  .id = arena_strdup(a, id),
+				  .tightened = t,
+				  .arena = a};
+	return later;
+}
+
+void life_tell_rest(struct created *c)
+{
+	const struct telling *later = c->telling;
+
+	c->telling = NULL;
+	if (later)
+		life_tell(later->root, later->id, later->tightened, NULL, later->arena);
+}
+
 int life_explain_last(const char *root, size_t most, struct arena *a, struct strings *ret,
 		      struct error *e)
 {

@@ -42,6 +42,7 @@ struct mount_plan {
 	bool recursive;		 /* rbind */
 	bool stands_in;		 /* for a filesystem that can't be made: nobody asked for it */
 	bool tmpcopyup;
+	bool proc_files;	 /* a procfs: it gets the plan's, and then shows processes alone */
 	uint64_t set, clear;	     /* attributes of the mount … */
 	uint64_t set_all, clear_all; /* … and of all mounts in the tree */
 	uint64_t propagation;

@@ -35,6 +35,7 @@ static const struct step steps[] = {
 	{LEVEL_ROOT, row_root, false},
 	{LEVEL_CGROUP_NS, row_cgroup_ns, false},
 	{LEVEL_NO_NEW_PRIVS, row_no_new_privs, true},
+	{LEVEL_LANDLOCK, row_landlock, true},
 	{LEVEL_SECCOMP, row_seccomp, true},
 	{LEVEL_FOREIGN_ABI, row_foreign_abi, true},
 	{LEVEL_RLIMITS, row_rlimits, true},
