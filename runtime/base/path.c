@@ -37,6 +37,24 @@ char *path_tidy(struct arena *a, const char *path)
 	return path_rebuild(a, path, false);
 }
 
+bool path_is_clean(const char *path)
+{
+	size_t n;
+
+	if (path[0] != '/')
+		return false;
+	if (!path[1])
+		return true;
+	for (; *path; path += n) {
+		path++; /* the slash */
+		n = strcspn(path, "/");
+		if (n == 0 || (n == 1 && path[0] == '.') ||
+		    (n == 2 && path[0] == '.' && path[1] == '.'))
+			return false;
+	}
+	return true;
+}
+
 char *path_join(struct arena *a, const char *dir, const char *path)
 {
 	return path[0] == '/' ? arena_strdup(a, path) : arena_printf(a, "%s/%s", dir, path);

@@ -11,6 +11,9 @@ char *path_clean(struct arena *a, const char *path);
 /* The path without empty and "." components, from "/": ".." stays, for it depends on links. */
 char *path_tidy(struct arena *a, const char *path);
 
+/* Is that what path_clean() would make of it? */
+bool path_is_clean(const char *path);
+
 /* The path itself if absolute, else below dir. */
 char *path_join(struct arena *a, const char *dir, const char *path);
 

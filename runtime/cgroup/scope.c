@@ -10,6 +10,7 @@
  * has to be stopped. A unit is stopped only if its description has the container's claim: by now,
  * somebody else may have one of that name.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,6 +29,8 @@
 
 /* For undoing what a systemd that did not answer may have done. */
 enum { UNDO_S = 2 };
+
+enum { EMPTY_US = 20000 };
 
 static int scope_open_for(const struct cgroup_unit *u, int64_t seconds, struct systemd *ret,
 			  struct error *e)
@@ -80,7 +83,7 @@ void cgroup_holder_end(struct cgroup_handle *h)
 /* Claims are words that no other container has. */
 static const char *scope_description(const struct cgroup_dirs *d, struct arena *a)
 {
-	return arena_printf(a, "sbxrun container %s", d->n && d->v[0].claim ? d->v[0].claim : "");
+	return arena_printf(a, SYSTEMD_CONTAINER "%s", d->n && d->v[0].claim ? d->v[0].claim : "");
 }
 
 static int scope_start(struct systemd *s, const struct cgroup_plan *p, const struct cgroup_dirs *d,
@@ -226,6 +229,42 @@ static int scope_whose(const struct cgroup_dirs *d)
 	return whose;
 }
 
+/* The last one may still be on its way out: of the processes, and then of the cgroup. */
+static bool scope_is_empty(int dfd)
+{
+	struct cgroup_waiting wait = {.left_us = EMPTY_US};
+	char text[256];
+
+	do {
+		if (fd_read_at(dfd, "cgroup.events", text, sizeof(text)) < 0)
+			return false;
+		if (strstr(text, "populated 0"))
+			return true;
+	} while (cgroup_wait(&wait));
+	return false;
+}
+
+/* Of a scope in the unified tree systemd is told by the kernel when its last process has ended. It
+ * need not be asked to stop it, which would mean to wait until it is done with everything before;
+ * and the directory is left to it, where it looks. */
+static bool scope_ends_by_itself(const struct cgroup_dirs *d)
+{
+	char full[CGROUP_PATH_SIZE];
+	autoclose int dfd = -1;
+	size_t i;
+
+	for (i = 0; i < d->n; i++)
+		if (d->v[i].by_systemd && d->v[i].unified)
+			break;
+	if (i == d->n || !cgroup_full_path(d->v[i].mount, d->v[i].path, full))
+		return false;
+	dfd = open(full, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dfd < 0 && errno == ENOENT)
+		return d->v[i].inode != 0; /* it was there, and systemd has been quick */
+	return dfd >= 0 && cgroup_claim_whose(&d->v[i], -1, full) == CGROUP_OURS &&
+	       scope_is_empty(dfd);
+}
+
 /* A systemd that doesn't answer must not keep a container from being deleted: its processes are
  * gone, and systemd finds the unit empty sooner or later. */
 static bool scope_end(const struct cgroup_unit *u, const struct cgroup_dirs *d,
@@ -238,6 +277,8 @@ static bool scope_end(const struct cgroup_unit *u, const struct cgroup_dirs *d,
 
 	if (whose != CGROUP_OURS && whose != CGROUP_NOBODYS)
 		return true;
+	if (whose == CGROUP_OURS && scope_ends_by_itself(d))
+		return false;
 	rc = scope_open(u, &s, &e);
 	if (rc == 0) {
 		rc = scope_stop(&s, u, d, &e);

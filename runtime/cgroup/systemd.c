@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/str.h"
+#include "sys/loop.h"
 
 #define ROOT "/org/freedesktop/systemd1"
 #define MANAGER "org.freedesktop.systemd1.Manager"
@@ -18,7 +20,12 @@
 #define NO_SUCH_UNIT "org.freedesktop.systemd1.NoSuchUnit"
 #define UNKNOWN_PROPERTY "org.freedesktop.DBus.Error.PropertyReadOnly"
 
-enum { UNIT_NAME_MAX = 255, TRIES_MAX = 32 };
+enum {
+	UNIT_NAME_MAX = 255,
+	TRIES_MAX = 32,
+	ENDING_MS = 2000, /* for a unit whose container is gone to follow it */
+	ENDING_LOOK_US = 2000,
+};
 
 /* ---- bodies ---- */
 
@@ -444,9 +451,54 @@ static int start_refuse(struct ask *q, struct error *e)
 	return -1;
 }
 
+static const char *description_of(const struct unit_properties *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->v[i].type == UNIT_TEXT && str_eq(p->v[i].name, "Description"))
+			return p->v[i].text;
+	return NULL;
+}
+
+/* The path of the container's record in the description of its unit; NULL: it has none. */
+static const char *unit_record(const char *description)
+{
+	const char *claim = description ? str_after(description, SYSTEMD_CONTAINER) : NULL;
+	const char *space = claim ? strchr(claim, ' ') : NULL;
+
+	return space ? space + 1 : NULL;
+}
+
+/* The unit of a container that was deleted is let go by systemd in its own time (cgroup/scope.c).
+ * Its name is free a moment later.
+ *
+ * Trust: anybody may have described the unit. At worst we wait in vain. */
+static bool unit_is_ending(struct ask *q, const struct unit_properties *p)
+{
+	struct error ignored;
+	struct arena a = {0};
+	const char *record = NULL, *own = unit_record(description_of(p));
+	bool ending = false;
+	char *text;
+
+	if (systemd_describe_unit(q->systemd, q->unit, &a, &text, &ignored) == 0) {
+		ending = str_eq(text, q->unit); /* what systemd says of a unit that it has not */
+		record = unit_record(text);
+	}
+	if (record) /* of the same id: it was there before us, and we have its place */
+		ending = (own && str_eq(record, own)) ||
+			 (access(record, F_OK) < 0 && errno == ENOENT);
+	arena_free(&a);
+	if (ending)
+		usleep(ENDING_LOOK_US);
+	return ending;
+}
+
 /* The call, again without what it stumbles over. 0 when a job is queued. */
 static int start_tries(struct ask *q, struct unit_properties *p, pid_t pid, struct error *e)
 {
+	const int64_t until = loop_now() + ENDING_MS * LOOP_SECOND / 1000;
 	bool was_reset = false;
 	int tries;
 
@@ -463,6 +515,10 @@ static int start_tries(struct ask *q, struct unit_properties *p, pid_t pid, stru
 			continue;
 		if (!answer_is(q, UNIT_EXISTS))
 			break;
+		if (was_reset && loop_now() < until && unit_is_ending(q, p)) {
+			tries--;
+			continue;
+		}
 		if (was_reset)
 			return start_refuse(q, e);
 		was_reset = true;

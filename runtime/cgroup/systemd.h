@@ -21,6 +21,9 @@
 
 enum systemd_manager { SYSTEMD_OF_MACHINE, SYSTEMD_OF_USER };
 
+/* How the description of a container's unit begins; the container's claim follows. */
+#define SYSTEMD_CONTAINER "sbxrun container "
+
 struct systemd {
 	struct dbus bus;
 	enum systemd_manager manager;

@@ -23,7 +23,8 @@ struct cli {
 	char *rootless;
 	char *cgroup_manager;
 	char *timing;
-	char *policy; /* from --policy, or the name that the program was called by */
+	char *policy; /* from --policy, or the name that the program was called by … */
+	bool policy_by_name; /* … which it is */
 	bool debug;
 	bool systemd_cgroup;
 	unsigned int systemd_timeout; /* seconds */
@@ -85,13 +86,40 @@ struct cli {
 	char *mem_bw_schema;
 	char *interval;
 	bool stats;
+	/* audit */
+	char *audit_head;
+	char *audit_anchor;
 	/* install, uninstall */
 	char *sysroot;
 	char *program_path;
 	bool dry_run;
 	/* doctor */
 	bool try_engines;
+	/* do */
+	char *rootfs;
+	char *cpus;
+	char *timeout;
+	char *cpu_time;
+	char *disk;
+	char *tmpfs;
+	char *output_limit;
+	char *file_size;
+	char *network;
+	char *preset;
+	char *redact_rules;
+	char *copy_out;
+	char *stdin_file;
+	char *denials;
+	char *audit;
+	char *env_file;
+	struct strings volumes;
+	struct strings ulimits;
+	bool stream;
+	bool redact;
+	bool strict_limits;
+	bool explain;
 	/* the rest */
+	bool dashes; /* "--" stood before the first word */
 	char **args;
 	size_t n_args;
 	char **argv; /* the whole command line */
@@ -155,6 +183,6 @@ extern const size_t cli_n_globals;
 extern const struct cli_command cli_create, cli_start, cli_run, cli_state, cli_kill, cli_delete,
 	cli_list, cli_exec, cli_spec, cli_features, cli_plan,
 	cli_pause, cli_resume, cli_ps, cli_update, cli_events, cli_worker, cli_install,
-	cli_uninstall, cli_policy, cli_explain, cli_doctor;
+	cli_uninstall, cli_policy, cli_explain, cli_audit, cli_doctor, cli_do;
 
 extern const char cli_version[];

@@ -63,6 +63,11 @@ static const char *counts_text(const struct surface *s, struct arena *a)
 			    s->without_nosuid, s->without_nodev);
 }
 
+static const char *landlock_text(const struct surface *s, struct arena *a)
+{
+	return s->landlock_abi ? arena_printf(a, "ABI %d", s->landlock_abi) : "none";
+}
+
 static void surface_print(struct buf *b, const struct explanation *x, struct arena *a)
 {
 	const struct surface *h = &x->here, *o = &x->as_asked;
@@ -78,6 +83,7 @@ static void surface_print(struct buf *b, const struct explanation *x, struct are
 		{"shared with the host", list_text(&h->host_ns, a), list_text(&o->host_ns, a)},
 		{"mounts", counts_text(h, a), counts_text(o, a)},
 		{"writable", list_text(&h->writable, a), list_text(&o->writable, a)},
+		{"Landlock", landlock_text(h, a), landlock_text(o, a)},
 		{"devices", arena_printf(a, "%zu", h->devices), arena_printf(a, "%zu", o->devices)},
 		{"covered paths", arena_printf(a, "%zu", h->covered),
 		 arena_printf(a, "%zu", o->covered)},
@@ -142,11 +148,11 @@ static void json_surface(struct buf *b, const char *key, const struct surface *s
 		   ",\"%s\":{\"systemCalls\":%u,\"systemCallsForSomeArguments\":%u,\"filter\":%s,"
 		   "\"otherArchitectures\":%s,\"noNewPrivileges\":%s,\"userNamespace\":%s,"
 		   "\"mounts\":%zu,\"mountsWithoutNosuid\":%zu,\"mountsWithoutNodev\":%zu,"
-		   "\"devices\":%zu,\"coveredPaths\":%zu,\"readOnlyPaths\":%zu",
+		   "\"landlockAbi\":%d,\"devices\":%zu,\"coveredPaths\":%zu,\"readOnlyPaths\":%zu",
 		   key, s->calls, s->calls_some, s->filter ? "true" : "false",
 		   s->other_abis ? "true" : "false", s->no_new_privs ? "true" : "false",
 		   s->user_ns ? "true" : "false", s->mounts, s->without_nosuid, s->without_nodev,
-		   s->devices, s->covered, s->read_only);
+		   s->landlock_abi, s->devices, s->covered, s->read_only);
 	buf_str(b, ",\"capabilities\":");
 	json_write_string(b, caps_text(s->caps, a));
 	json_list(b, "writable", s->writable.v, s->writable.n);

@@ -31,8 +31,8 @@ static const struct cli_command *const commands[] = {
 	&cli_create, &cli_start,   &cli_run,	  &cli_state,	 &cli_kill,
 	&cli_delete, &cli_list,	   &cli_exec,	  &cli_pause,	 &cli_resume,
 	&cli_ps,     &cli_update,  &cli_events,	  &cli_spec,	 &cli_plan,
-	&cli_explain, &cli_policy, &cli_features, &cli_doctor,
-	&cli_install, &cli_uninstall,
+	&cli_explain, &cli_audit, &cli_policy, &cli_features, &cli_doctor,
+	&cli_install, &cli_uninstall, &cli_do,
 };
 
 static void main_out_of_memory(void)
@@ -162,8 +162,10 @@ static void main_read_name(struct cli *c)
 	const char *slash = strrchr(c->argv[0], '/');
 	const char *name = str_after(slash ? slash + 1 : c->argv[0], "sbxrun-");
 
-	if (name && *name && !c->policy)
+	if (name && *name && !c->policy) {
 		c->policy = arena_strdup(c->arena, name);
+		c->policy_by_name = true;
+	}
 }
 
 static int main_check_globals(const struct cli *c, struct error *e)

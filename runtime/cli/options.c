@@ -138,6 +138,7 @@ int cli_read_options(struct cli *c, char **argv, size_t *at, const struct cli_op
 			(*at)++;
 			only_words |= c->n_args >= words;
 		} else if (str_eq(word, "--")) {
+			c->dashes = c->dashes || !c->n_args;
 			only_words = true;
 			(*at)++;
 		} else if (option_read(c, argv, at, options, n, e) < 0) {

@@ -16,9 +16,6 @@ enum { RANGE = 65536, FIRST_SUBID = 100000 };
 
 #define BOTH "/etc/subuid /etc/subgid"
 
-/* Room for 1024 containers, where POOL_ENTRY has ids of others. */
-enum { SMALL_POOL = 1024 * RANGE };
-
 /* ---- the helpers ---- */
 
 static bool has_right(const char *path)
@@ -116,59 +113,24 @@ static int look_ranges(struct look *l)
 			    name ? name : uid);
 }
 
-/* The entries of others in both files. */
-static struct subids read_others(struct look *l, const char *subuid, const char *subgid)
-{
-	struct subids s =
-		words_read_subids(arena_printf(l->arena, "%s\n%s", subuid, subgid), l->arena);
-	size_t i, n = 0;
-
-	for (i = 0; i < s.n; i++)
-		if (!str_eq(s.v[i].owner, POOL_NAME))
-			s.v[n++] = s.v[i];
-	s.n = n;
-	return s;
-}
-
-/* An entry that is nobody's, where pool_read() wants it; NULL: there is no room. */
-static const char *free_entry(struct look *l, const char *subuid, const char *subgid)
-{
-	struct subids others = read_others(l, subuid, subgid);
-	struct subids ours = words_read_subids(arena_strdup(l->arena, POOL_ENTRY), l->arena);
-	uint64_t first = ours.v[0].first, count = ours.v[0].count, found;
-
-	if (words_free_subids(&others, first, count) == first)
-		return POOL_ENTRY;
-	found = words_free_subids(&others, first, SMALL_POOL);
-	if (!found || found + SMALL_POOL > first + count)
-		return NULL;
-	return arena_printf(l->arena, POOL_NAME ":%llu:%d", (unsigned long long)found, SMALL_POOL);
-}
-
 /* Ids for containers to which root's runtime gives some of their own. */
 static int look_pool(struct look *l)
 {
 	const char *subuid = look_file(l, "/etc/subuid", NULL);
 	const char *subgid = look_file(l, "/etc/subgid", NULL);
-	const char *entry;
 	struct pool pool;
 	struct error e;
 
 	subuid = subuid ? subuid : "";
 	subgid = subgid ? subgid : "";
 	if (pool_read(subuid, subgid, &pool, &e) == 0)
-		return look_fine(l, "for %u containers", pool_count(&pool));
-	entry = free_entry(l, subuid, subgid);
-	if (!strstr(subuid, POOL_NAME ":") && !strstr(subgid, POOL_NAME ":")) {
-		if (entry)
-			look_remedy(l, "echo %s | tee -a " BOTH, entry);
-		return look_missing(l, "/etc/subuid and /etc/subgid have no entry " POOL_NAME);
-	}
-	if (entry)
-		look_remedy(l,
-			    "touch " BOTH " && sed -i /^" POOL_NAME ":/d " BOTH
-			    " && echo %s | tee -a " BOTH,
-			    entry);
+		return look_fine(l, "for %u containers%s", pool_count(&pool),
+				 pool.unasked ? ": the usual ids, for no entry " POOL_NAME
+						" of /etc/subuid and /etc/subgid says others" :
+						"");
+	/* Without an entry of ours there are the usual ids. */
+	if (strstr(subuid, POOL_NAME ":") || strstr(subgid, POOL_NAME ":"))
+		look_remedy(l, "touch " BOTH " && sed -i /^" POOL_NAME ":/d " BOTH);
 	return look_missing(l, "%s", e.text);
 }
 

@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "doctor/check.h"
 #include "oci/names.h"
+#include "plan/landlock.h"
 #include "security/caps.h"
 #include "security/lsm.h"
 
@@ -71,7 +72,9 @@ static int look_landlock(struct look *l)
 	char lsm[512];
 
 	if (abi > 0)
-		return look_fine(l, "ABI %ld", abi);
+		return plan_landlock_lack((int)abi) ?
+			       look_less(l, "ABI %ld: %s", abi, plan_landlock_lack((int)abi)) :
+			       look_fine(l, "ABI %ld", abi);
 	if (errno == EOPNOTSUPP &&
 	    fd_read_at(AT_FDCWD, "/sys/kernel/security/lsm", lsm, sizeof(lsm)) > 0)
 		look_remedy_boot(l, arena_printf(l->arena, "lsm=landlock,%s", lsm));

@@ -309,7 +309,7 @@ static int build_check_notify(const struct oci_seccomp *c, bool *ret_notify, str
 {
 	size_t i, k;
 
-	*ret_notify = false;
+	*ret_notify = c->observed;
 	if (c->default_action == OCI_ACT_NOTIFY)
 		return err_set(e, ERR_CONFIG,
 			       "linux.seccomp.defaultAction: SCMP_ACT_NOTIFY can't be the default");
@@ -327,7 +327,7 @@ static int build_check_notify(const struct oci_seccomp *c, bool *ret_notify, str
 					"used for write",
 					i);
 	}
-	if (*ret_notify && !c->listener_path)
+	if (*ret_notify && !c->listener_path && !c->observed)
 		return err_set(e, ERR_CONFIG,
 			       "linux.seccomp.listenerPath: missing, but SCMP_ACT_NOTIFY is used");
 	if (c->listener_metadata && !c->listener_path)

@@ -19,6 +19,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "filter/seccomp_eval.h"
+#include "init/format.h"
 #include "init/listener.h"
 #include "init/program.h"
 #include "init/stage.h"
@@ -26,6 +27,7 @@
 #include "init/streams.h"
 #include "security/caps.h"
 #include "security/identity.h"
+#include "security/landlock.h"
 #include "security/lsm.h"
 #include "security/seccomp_install.h"
 #include "sys/proc.h"
@@ -169,10 +171,27 @@ int init_find_program(struct init *in, struct error *e)
 	const struct program_plan *program = &in->plan->program;
 
 	in->env = program_env(program, in->arena);
+	if (in->program_comes) {
+		in->program = program->args.v[0];
+		return 0;
+	}
 	if (program_find(program->args.v[0], &in->env, in->arena, &in->program, e) < 0)
 		return -1;
 	log_debug("program: %s", in->program);
 	return 0;
+}
+
+int init_check_abi(const struct init *in, struct error *e)
+{
+	const char *word = in->plan->guard.native_only ? format_foreign(in->program) : NULL;
+
+	if (!word)
+		return 0;
+	return err_set(e, ERR_NO_EXEC,
+		       "exec: \"%s\": policy %s refuses programs of %s [foreign-abi]; to allow it, an "
+		       "administrator gives \"foreign-abi\": \"as-asked\" to a policy in "
+		       "/etc/sbxrun/policy.json, or runs this with --policy oci",
+		       in->program, in->plan->guard.policy, word);
 }
 
 static int init_keep_fds(const struct init *in, struct error *e)
@@ -197,12 +216,24 @@ static int init_label(struct init *in, struct error *e)
 	return lsm_set_exec(self_dfd, &in->plan->lsm, e);
 }
 
+/* The reaper's socket passes the exec; its file does not. */
+static int init_keep_control(const struct init *in, struct error *e)
+{
+	if (in->control_fd >= 0 && fcntl(in->control_fd, F_SETFD, 0) < 0)
+		return err_sys(e, "keep the socket of the first process");
+	return 0;
+}
+
 /* What execve would otherwise pass on. */
 int init_clear_inheritance(struct init *in, int next_fd, struct error *e)
 {
-	const int keep[] = {in->stage_fd, next_fd};
+	const int keep[] = {in->stage_fd, next_fd, in->control_fd, in->reaper_fd};
 
-	if (init_label(in, e) < 0 || init_keep_fds(in, e) < 0 || identity_reset_signals(e) < 0)
+	/* Landlock comes behind the label, which is written to a file, and before the filter, which
+	 * closes its calls. */
+	if (init_label(in, e) < 0 || landlock_confine(&in->plan->landlock, e) < 0 ||
+	    init_keep_fds(in, e) < 0 || init_keep_control(in, e) < 0 ||
+	    identity_reset_signals(e) < 0)
 		return -1;
 	log_close();
 	/* execve makes us traceable before it closes what is close-on-exec (rule R3). */
@@ -214,11 +245,19 @@ int init_clear_inheritance(struct init *in, int next_fd, struct error *e)
 
 int init_check_filter(const struct init *in, struct error *e)
 {
-	if (in->plan->filter.filter &&
-	    bpf_forbids_always(in->plan->filter.filter, in->plan->filter.len, SYS_execve))
-		return err_set(
-			e, ERR_CONFIG,
-			"linux.seccomp: the filter forbids execve, which starts the program: allow it");
+	const struct {
+		int number;
+		const char *name;
+	} calls[] = {{SYS_execve, "execve"}, {SYS_execveat, "execveat"}};
+	size_t i, n = in->control_fd >= 0 ? 2 : 1;
+
+	for (i = 0; i < n && in->plan->filter.filter; i++)
+		if (bpf_forbids_always(in->plan->filter.filter, in->plan->filter.len,
+				       calls[i].number))
+			return err_set(
+				e, ERR_CONFIG,
+				"linux.seccomp: the filter forbids %s, which starts the program: allow it",
+				calls[i].name);
 	return 0;
 }
 
@@ -231,6 +270,7 @@ enum when {
 	SOCKETS,  /* LISTEN_PID is made up at the end */
 	PARENT,	  /* the child waits for it: a listener must be served, a scheduler set */
 	TERMINAL,
+	REAPED,	  /* the program is the reaper's child */
 	WHENS
 };
 
@@ -256,6 +296,8 @@ static const struct last_call {
 	{SOCKETS, SYS_mmap, "mmap"},
 	{PARENT, SYS_recvmsg, "recvmsg"},
 	{TERMINAL, SYS_ioctl, "ioctl", {0, TIOCSCTTY}},
+	{REAPED, SYS_brk, "brk"},
+	{REAPED, SYS_mmap, "mmap"},
 };
 
 const char *init_filter_obstacle(const struct init *in)
@@ -270,6 +312,7 @@ const char *init_filter_obstacle(const struct init *in)
 		[SOCKETS] = in->listen_fds > 0,
 		[PARENT] = in->plan->filter.notify || init_is_given_scheduler(in),
 		[TERMINAL] = program->terminal,
+		[REAPED] = in->control_fd >= 0,
 	};
 	const struct last_call *c;
 
@@ -331,11 +374,25 @@ int init_refuse_late_filter(const char *call, struct error *e)
 		call, call);
 }
 
+/* The reaper executes the program; before the filter, which may know no memory to be had. */
+static char **init_reaper_args(const struct init *in)
+{
+	const struct strings *args = &in->plan->program.args;
+	char **v = arena_array(in->arena, args->n + 4, char *);
+
+	v[0] = arena_strdup(in->arena, "reaper");
+	v[1] = arena_printf(in->arena, "%d", in->control_fd);
+	v[2] = in->program;
+	memcpy(v + 3, args->v, args->n * sizeof(*v));
+	return v;
+}
+
 /* The end: after the filter nothing but execve and, if that fails, the report. */
 static int init_execute(struct init *in, int report_fd, struct error *e)
 {
 	bool listens = in->plan->filter.notify && !in->filter_is_loaded;
 	struct listener_page *page = NULL;
+	char **reaper = in->control_fd >= 0 ? init_reaper_args(in) : NULL;
 	int listener_fd = -1;
 
 	program_env_add_sockets(&in->env, in->listen_fds, in->arena);
@@ -356,7 +413,10 @@ static int init_execute(struct init *in, int report_fd, struct error *e)
 		listener_hand_over(page, listener_fd,
 				   bpf_allows_always(in->plan->filter.filter, in->plan->filter.len,
 						     SYS_futex));
-	execve(in->program, in->plan->program.args.v, in->env.v);
+	if (reaper)
+		syscall(SYS_execveat, in->reaper_fd, "", reaper, in->env.v, AT_EMPTY_PATH);
+	else
+		execve(in->program, in->plan->program.args.v, in->env.v);
 	return program_exec_failed(in->program, errno, e);
 }
 

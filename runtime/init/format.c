@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/str.h"
 #include "sys/sys.h"
 
 enum {
@@ -123,6 +124,53 @@ static bool format_is_plain_at(const char *path, int scripts)
 bool format_is_plain(const char *path)
 {
 	return format_is_plain_at(path, 0);
+}
+
+/* ---- other architectures ---- */
+
+/* Where both are: e_machine has the same place in headers of 32 and of 64 bits. */
+static const char *format_foreign_head(const Elf32_Ehdr *head)
+{
+	static const struct {
+		uint16_t own, machine;
+		const char *word;
+	} rows[] = {
+		{EM_X86_64, EM_386, "i386"},
+		{EM_X86_64, EM_X86_64, "x32"},
+		{EM_AARCH64, EM_ARM, "32-bit ARM"},
+	};
+	size_t i;
+
+	if (memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_ident[EI_CLASS] != ELFCLASS32)
+		return NULL;
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].own == __ehdr_start.e_machine && rows[i].machine == head->e_machine)
+			return rows[i].word;
+	return NULL;
+}
+
+static const char *format_foreign_at(const char *path, int scripts)
+{
+	autoclose int fd = format_open(path);
+	union {
+		char text[HEAD];
+		Elf32_Ehdr elf;
+	} head = {0};
+	ssize_t len = fd < 0 ? -1 : pread(fd, head.text, sizeof(head.text), 0);
+	const char *interpreter;
+
+	if (len < 2)
+		return NULL;
+	if (memcmp(head.text, "#!", 2) != 0)
+		return len >= (ssize_t)sizeof(head.elf) ? format_foreign_head(&head.elf) : NULL;
+	interpreter = format_interpreter(head.text + 2, (size_t)len - 2);
+	return interpreter && scripts < SCRIPTS ? format_foreign_at(interpreter, scripts + 1) :
+						  NULL;
+}
+
+const char *format_foreign(const char *path)
+{
+	return format_foreign_at(path, 0);
 }
 
 /* ---- trying ---- */

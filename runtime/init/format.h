@@ -7,6 +7,11 @@
  * that only the kernel can tell. Trust: the tree is the container's. */
 bool format_is_plain(const char *path);
 
+/* The word for its architecture, where that is another one that this machine's kernel may run, of
+ * the program or of the interpreter that it names: its system calls are others. NULL: it is none.
+ * Trust: the tree is the container's. */
+const char *format_foreign(const char *path);
+
 /*
  * What execve() says of it, as errno: 0 if it would run, -1 if it could not be tried. Tried by a
  * child that is killed before the first instruction of the program; no handler of binfmt_misc is

@@ -258,7 +258,11 @@ static int init_check_program(const struct init *in, struct error *e)
 {
 	int why;
 
-	if (init_has_start_hooks(in) || in->forks_program || format_is_plain(in->program))
+	if (init_has_start_hooks(in) || in->program_comes)
+		return 0;
+	if (init_check_abi(in, e) < 0)
+		return -1;
+	if (in->forks_program || format_is_plain(in->program))
 		return 0;
 	why = format_try(in->program, in->plan->program.args.v, in->env.v);
 	log_debug("init: tried to execute %s: %s", in->program,

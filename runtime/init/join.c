@@ -108,7 +108,9 @@ static int join_take_identity(struct join *j, struct error *e)
 {
 	if (init_take_identity(&j->init, e) < 0)
 		return -1;
-	return init_find_program(&j->init, e);
+	if (init_find_program(&j->init, e) < 0)
+		return -1;
+	return init_check_abi(&j->init, e);
 }
 
 // clang-format off

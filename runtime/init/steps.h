@@ -26,8 +26,12 @@ bool init_filter_needs_admin(const struct init *in);
 /* Sets in->program and in->env. */
 int init_find_program(struct init *in, struct error *e);
 
-/* Label, signals, descriptors: all but the streams, those to be kept, the stage socket, and the one
- * on which the next word comes. */
+/* A program whose system calls the policy does not let work is named, and refused, while somebody
+ * can be told. It is for the user's sake: the filter is what holds. */
+int init_check_abi(const struct init *in, struct error *e);
+
+/* Label, Landlock, signals, descriptors: all but the streams, those to be kept, the stage socket,
+ * and the one on which the next word comes. */
 int init_clear_inheritance(struct init *in, int next_fd, struct error *e);
 
 /* Keeps what the last steps need and wipes the rest: config, plan and record. Not where hooks of

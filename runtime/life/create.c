@@ -20,6 +20,7 @@
 #include "cgroup/stats.h"
 #include "init/hooks.h"
 #include "init/init.h"
+#include "init/reaper.h"
 #include "init/stage.h"
 #include "init/streams.h"
 #include "life/bundle.h"
@@ -337,6 +338,7 @@ static void create_close_inits(struct making *m)
 	joins_close(&m->joins);
 	fd_close(&in->stage_fd);
 	fd_close(&in->listen_fd);
+	fd_close(&in->reaper_fd);
 	cgroup_handle_close(&in->cgroup);
 	sources_close(&m->plan, &in->sources);
 	if (in->console_fd != m->o->console_fd)
@@ -418,6 +420,8 @@ static int create_prepare(struct making *m, struct error *e)
 	    range_open_mapped(&m->plan, &m->tightened, &in->sources, m->a, e) < 0)
 		return -1;
 	in->sources.nodes_fd = nodes_new_for(&m->plan);
+	if (o->reaped && (in->reaper_fd = reaper_open(e)) < 0)
+		return -1;
 	if ((m->plan.program.set && init_check_filter(in, e) < 0) ||
 	    life_settle_notes(&m->plan, o->strict, o->noter, m->a, e) < 0)
 		return -1;
@@ -476,6 +480,9 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 			 .cgroup = CGROUP_HANDLE_NONE,
 			 .stage_fd = -1,
 			 .listen_fd = -1,
+			 .control_fd = o->reaped ? o->control_fd : -1,
+			 .reaper_fd = -1,
+			 .program_comes = o->program_comes,
 			 .console_fd = -1,
 			 .pid_ns = PID_NS_NONE,
 			 .preserve_fds = o->preserve_fds,
@@ -487,8 +494,10 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	patience_catch_signals();
 	if (result == 0)
 		result = create_make(m, e);
-	if (m->tightened.policy.name)
-		life_tell(o->root, o->id, &m->tightened, result < 0 ? e->text : NULL, a);
+	if (m->tightened.policy.name && result < 0)
+		life_tell(o->root, o->id, &m->tightened, e->text, a);
+	else if (m->tightened.policy.name)
+		m->made.telling = life_tell_later(o->root, o->id, &m->tightened, a);
 	range_end(&m->tightened);
 	cgroup_holder_end(&m->init.cgroup);
 	create_close_inits(m);
@@ -498,6 +507,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 		return -1;
 	}
 	m->made.take_listener = o->take_listener;
+	m->made.judge = m->plan.judge;
 	timing_mark("created");
 	log_info("container %s created, init is process %d", o->id, m->made.pid);
 	m->made.terminal_is_ours = m->plan.program.terminal && !o->console_socket;

@@ -28,6 +28,7 @@ int life_launch(struct created *c, int *ret_listener_fd, struct arena *a, struct
 		*ret_listener_fd = fd_steal(&c->listener_fd);
 	/* Others may look at it, signal it and delete it while it runs. */
 	store_unlock(&c->store);
+	life_tell_rest(c);
 	return 0;
 }
 
@@ -50,6 +51,24 @@ static void end_measure(const struct record *r, struct arena *a, struct life_end
 		ret->cpu_ns = stats->cpu.total;
 	ret->peak_memory = stats->memory.usage.max;
 	ret->oom = cgroup_oom_kills(&dirs) > 0;
+}
+
+bool life_cpu_time(const struct created *c, uint64_t *ret_ns)
+{
+	const struct cgroup_dirs dirs = life_cgroups(&c->record);
+	struct cgroup_stats *stats;
+	struct arena memory = {0};
+	struct error ignored;
+	bool known;
+
+	if (!dirs.n)
+		return false;
+	stats = arena_new(&memory, struct cgroup_stats);
+	known = cgroup_stats_read(&dirs, &memory, stats, &ignored) == 0 && stats->cpu.total;
+	if (known)
+		*ret_ns = stats->cpu.total;
+	arena_free(&memory);
+	return known;
 }
 
 int life_wait(struct created *c, int64_t until, struct arena *a, struct life_end *ret,
@@ -88,6 +107,7 @@ int life_remove(struct created *c, struct arena *a, struct error *e)
 
 void life_let_go(struct created *c)
 {
+	life_tell_rest(c);
 	fd_close(&c->pidfd);
 	fd_close(&c->listener_fd);
 	fd_close(&c->notify_fd);

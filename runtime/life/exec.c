@@ -25,6 +25,7 @@
 #include "ns/launch.h"
 #include "oci/names.h"
 #include "oci/oci.h"
+#include "policy/conditions.h"
 #include "policy/tighten.h"
 #include "security/caps.h"
 #include "security/identity.h"
@@ -456,7 +457,7 @@ static int exec_plan(struct joining *x, const char *const **ret_subs, struct err
 	    policy_tighten_exec(&policy, &facts, &x->config, x->a, &clamps, e) < 0 ||
 	    plan_make_exec(&x->config, o->id, &facts, x->a, &x->plan, e) < 0)
 		return -1;
-	x->plan.no_write_execute = policy.level[LEVEL_WRITE_EXECUTE] == WRITE_EXECUTE_DENIED;
+	policy_set_conditions_exec(&policy, &x->config, &facts, x->a, &x->plan);
 	return 0;
 }
 
@@ -524,6 +525,8 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 				  .parent_fd = -1,
 				  .listen_fd = -1,
 				  .console_fd = -1,
+				  .control_fd = -1,
+				  .reaper_fd = -1,
 				  .pid_ns = PID_NS_NONE,
 				  .forks_program = true,
 				  .preserve_fds = o->preserve_fds}},

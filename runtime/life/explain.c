@@ -99,6 +99,7 @@ static void surface_of(const struct plan *p, struct arena *a, struct surface *re
 		.caps = p->caps.bounding | p->caps.permitted,
 		.no_new_privs = p->program.no_new_privs,
 		.devices = p->n_devices,
+		.landlock_abi = p->landlock.abi,
 		.covered = p->masked_paths.n,
 		.read_only = p->readonly_paths.n,
 	};
@@ -135,7 +136,8 @@ static int explain_plan(const struct create_options *o, const struct policy *pol
 	if (result < 0)
 		return -1;
 	if (policy) {
-		policy_set_conditions(policy, "/", facts.uid, a, p);
+		life_measure_machine(policy, &facts);
+		policy_set_conditions(policy, bundle.config, &facts, "/", a, p);
 		x->notes = p->warnings;
 	}
 	surface_of(p, a, ret);

@@ -20,6 +20,7 @@ struct surface {
 	size_t mounts, without_nosuid, without_nodev;
 	size_t devices, covered, read_only;
 	bool user_ns;
+	int landlock_abi; /* 0: files are not judged by it */
 };
 
 struct explanation {

@@ -5,8 +5,6 @@
 #include "life/foreground.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/ioctl.h>
 #include <sys/pidfd.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -19,7 +17,6 @@
 #include "sys/child.h"
 #include "sys/patience.h"
 #include "sys/relay.h"
-#include "sys/unix.h"
 
 enum {
 	END_MS = 100,	/* between looks whether the end of the input has to be said again */
@@ -35,62 +32,22 @@ int foreground_prepare(struct foreground *f, struct error *e)
 	return loop_signals_take(ours, ARRAY_SIZE(ours), &f->signals, e);
 }
 
-static bool foreground_size(struct winsize *w)
-{
-	return ioctl(STDIN_FILENO, TIOCGWINSZ, w) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, w) == 0;
-}
-
 void foreground_own_size(struct oci_console_size *size)
 {
 	struct winsize w;
 
-	if (foreground_size(&w))
+	if (terminal_size(&w))
 		*size = (struct oci_console_size){true, w.ws_row, w.ws_col};
-}
-
-static void foreground_resize(int master_fd)
-{
-	struct winsize w;
-
-	if (foreground_size(&w))
-		ioctl(master_fd, TIOCSWINSZ, &w);
-}
-
-static void foreground_apply_raw(struct foreground *f)
-{
-	struct termios raw = f->own_terminal;
-
-	cfmakeraw(&raw);
-	/* The container's terminal leaves "\n" alone (ONLCR is off there), so ours
-	 * turns it around. */
-	raw.c_oflag |= OPOST | ONLCR;
-	f->own_terminal_is_raw = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
-}
-
-static void foreground_make_raw(struct foreground *f)
-{
-	if (tcgetattr(STDIN_FILENO, &f->own_terminal) == 0)
-		foreground_apply_raw(f);
 }
 
 void foreground_make_sane(struct foreground *f)
 {
-	if (f->own_terminal_is_raw)
-		tcsetattr(STDIN_FILENO, TCSANOW,
-			  &f->own_terminal); /* not to wait for a line that is held up */
-	f->own_terminal_is_raw = false;
+	terminal_make_sane(&f->terminal);
 }
 
 int foreground_open_terminal(struct foreground *f, int sock, struct error *e)
 {
-	char name[256];
-
-	f->master_fd = unix_recv_fd(sock, name, sizeof(name));
-	if (f->master_fd < 0)
-		return err_sys(e, "process.terminal: receive the terminal");
-	fcntl(f->master_fd, F_SETFL, O_NONBLOCK | O_RDWR);
-	foreground_make_raw(f);
-	return 0;
+	return terminal_take(&f->terminal, sock, e);
 }
 
 /* Orphans of a container without a pid namespace of its own are given to us; each one left would
@@ -123,11 +80,12 @@ static void watch_forward(const struct watch *w, const struct signalfd_siginfo *
 		return;
 	}
 	/* Whoever stopped us may have used our terminal meanwhile. */
-	if (info->ssi_signo == SIGCONT && w->f->own_terminal_is_raw)
-		foreground_apply_raw(w->f); /* what it was before is known already */
-	if ((info->ssi_signo == SIGWINCH || info->ssi_signo == SIGCONT) && w->f->master_fd >= 0)
-		foreground_resize(w->f->master_fd);
-	if (info->ssi_signo == SIGCONT || (info->ssi_signo == SIGWINCH && w->f->master_fd >= 0))
+	if (info->ssi_signo == SIGCONT)
+		terminal_make_raw_again(&w->f->terminal);
+	if (info->ssi_signo == SIGWINCH || info->ssi_signo == SIGCONT)
+		terminal_resize(&w->f->terminal);
+	if (info->ssi_signo == SIGCONT ||
+	    (info->ssi_signo == SIGWINCH && w->f->terminal.master_fd >= 0))
 		return;
 	w->f->told_to_end |= patience_means_end((int)info->ssi_signo);
 	/* ESRCH: it ended meanwhile, and its pidfd will say so. */
@@ -199,19 +157,19 @@ static void foreground_drain(struct foreground *f, struct relay *out)
 void foreground_close(struct foreground *f)
 {
 	foreground_make_sane(f);
-	fd_close(&f->master_fd);
+	fd_close(&f->terminal.master_fd);
 	fd_close(&f->notify_fd);
 	loop_signals_give_back(&f->signals);
 }
 
 int foreground_wait(struct foreground *f, pid_t pid, int pidfd)
 {
-	bool terminal = f->master_fd >= 0;
+	bool terminal = f->terminal.master_fd >= 0;
 	struct relay in = {.from = STDIN_FILENO,
-			   .to = f->master_fd,
+			   .to = f->terminal.master_fd,
 			   .is_input = true,
 			   .last = '\n'};
-	struct relay out = {.from = f->master_fd, .to = STDOUT_FILENO};
+	struct relay out = {.from = f->terminal.master_fd, .to = STDOUT_FILENO};
 	struct watch w = {.f = f, .pid = pid, .pidfd = pidfd};
 	struct loop l = {0};
 	int status;
@@ -226,12 +184,12 @@ int foreground_wait(struct foreground *f, pid_t pid, int pidfd)
 	loop_add(&l, pidfd, POLLIN, watch_end, &w); /* last: what came before its end is served */
 	while (loop_round(&l, in.said_end ? loop_now() + END_MS * LOOP_MS : LOOP_NEVER) == 0) {
 		relay_repeat_end(&in);
-		if (out.broken && f->master_fd >= 0) {
+		if (out.broken && f->terminal.master_fd >= 0) {
 			/* Nobody reads any more: the program's terminal is gone, too, and it is
 			 * told so (SIGHUP). */
 			relay_cut(&in);
 			relay_cut(&out);
-			fd_close(&f->master_fd);
+			fd_close(&f->terminal.master_fd);
 		}
 	}
 	status = child_collect(pid);

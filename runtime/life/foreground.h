@@ -5,25 +5,24 @@
 
 #include <stdbool.h>
 #include <sys/types.h>
-#include <termios.h>
 
 #include "base/err.h"
 #include "oci/config.h"
 #include "oci/notes.h"
 #include "sys/loop.h"
+#include "sys/terminal.h"
 
 struct foreground {
 	struct loop_signals signals;
-	int master_fd; /* of its terminal, or -1 */
+	struct terminal terminal;
 	int notify_fd; /* where it says that it is ready, or -1 */
 	bool told_to_end; /* a signal that means "end" was passed on */
 	const struct noter *noter;
-	bool own_terminal_is_raw;
-	struct termios own_terminal; /* as it was */
 };
 
 #define FOREGROUND_NONE                                                                            \
-	((struct foreground){.signals = LOOP_SIGNALS_NONE, .master_fd = -1, .notify_fd = -1})
+	((struct foreground){                                                                      \
+		.signals = LOOP_SIGNALS_NONE, .terminal = TERMINAL_NONE, .notify_fd = -1})
 
 /* Blocks signals from here on, so that none is lost; they are forwarded by foreground_wait(). */
 int foreground_prepare(struct foreground *f, struct error *e);

@@ -1,7 +1,10 @@
 /* Facts about the host, and a bundle as a plan. */
 #include <linux/capability.h>
+#include <sched.h>
 #include <stdio.h>
+#include <sys/sysinfo.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -18,6 +21,7 @@
 #include "policy/tighten.h"
 #include "rootfs/sources.h"
 #include "security/caps.h"
+#include "security/landlock.h"
 #include "security/lsm.h"
 #include "security/seccomp_install.h"
 #include "sys/loop.h"
@@ -51,7 +55,9 @@ int life_probe_host(bool cgroups, struct arena *a, struct host_facts *ret, struc
 
 	if (host_check_kernel(e) < 0 ||
 	    (cgroups && cgroup_host_probe(!f.machine_root, a, &f.cgroup, e) < 0) ||
-	    caps_probe_host(false, &f.caps, e) < 0 || caps_probe_host(true, &f.caps_userns, e) < 0)
+	    caps_probe_host(false, &f.caps, e) < 0 ||
+	    caps_probe_host(true, &f.caps_userns, e) < 0 ||
+	    landlock_probe(&f.landlock_abi, e) < 0)
 		return -1;
 	f.privileged = (f.caps.available & CAPS_BIT(CAP_SYS_ADMIN)) != 0;
 	*ret = f;
@@ -127,6 +133,27 @@ int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret
 	return 0;
 }
 
+/* Where the kernel knows it, a call that is asked about is not begun anew by each signal. */
+static void host_observe(struct plan *p, struct arena *a)
+{
+	observe_denials(&p->filter, a, &p->judge);
+	p->filter.flags |= seccomp_waits_killable();
+}
+
+void life_measure_machine(const struct policy *p, struct host_facts *f)
+{
+	struct sysinfo s = {0};
+	cpu_set_t cpus;
+
+	if (p->level[LEVEL_PROC] != PROC_PIDS || sysinfo(&s) < 0)
+		return;
+	CPU_ZERO(&cpus);
+	sched_getaffinity(0, sizeof(cpus), &cpus);
+	f->machine = (struct machine_facts){.cpus = (uint32_t)CPU_COUNT(&cpus),
+					    .memory = (uint64_t)s.totalram * s.mem_unit,
+					    .now = (uint64_t)time(NULL)};
+}
+
 static int host_plan(const struct create_options *o, struct host_facts *facts,
 		     const struct bundle *b, struct arena *a, struct plan *p, struct tightened *t,
 		     struct error *e)
@@ -136,11 +163,21 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	if (life_choose_policy(o->policy, &b->config->annotations, a, &t->policy, e) < 0 ||
 	    life_check_options(&t->policy, o, e) < 0)
 		return -1;
+	if (o->ids_if_possible && t->policy.level[LEVEL_USER_NS] == USER_NS_ALWAYS)
+		t->policy.level[LEVEL_USER_NS] = USER_NS_AUTO;
 	range_find(o, b->dir, b->config, a, facts, t);
-	if (policy_tighten(&t->policy, facts, b->config, a, &t->clamps, e) < 0 ||
-	    plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
+	if (policy_tighten(&t->policy, facts, b->config, a, &t->clamps, e) < 0)
 		return -1;
-	policy_set_conditions(&t->policy, state_root, facts->uid, a, p);
+	observe_add_rules(&b->config->linux_.seccomp, o->observe, a);
+	if (plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
+		return -1;
+	if (b->config->linux_.seccomp.observed)
+		host_observe(p, a);
+	if (o->ids_if_possible && facts->no_id_range)
+		notes_add(&p->warnings,
+			  arena_printf(a, "no user namespace, since %s", facts->no_id_range), a);
+	life_measure_machine(&t->policy, facts);
+	policy_set_conditions(&t->policy, b->config, facts, state_root, a, p);
 	p->keeps_keyring = o->no_new_keyring && t->policy.level[LEVEL_KEYRING] == AS_ASKED;
 	if (o->no_new_keyring && !p->keeps_keyring)
 		policy_clamps_add(&t->clamps, "keyring", "--no-new-keyring has no effect", a);

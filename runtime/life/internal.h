@@ -24,6 +24,11 @@ struct tightened {
 void life_tell(const char *root, const char *id, const struct tightened *t, const char *failed,
 	       struct arena *a);
 
+/* The same of a container that was made, later: nobody is to wait for it. t stays where it is. */
+struct telling *life_tell_later(const char *root, const char *id, const struct tightened *t,
+				struct arena *a);
+void life_tell_rest(struct created *c);
+
 /* Opens a container's store and reads its record. *ret_store is the caller's to close. */
 int life_load(const char *root, const char *id, enum store_lock how, struct arena *a,
 	      struct store *ret_store, struct record *ret_record, struct error *e);
@@ -73,6 +78,9 @@ struct bundle;
 /* Facts that only some configs need, and namespaces that the config joins, opened. */
 int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret_joins,
 		  struct host_facts *f, struct error *e);
+
+/* What a policy that makes up files of /proc has to know. */
+void life_measure_machine(const struct policy *p, struct host_facts *f);
 
 int life_plan(const struct create_options *o, struct host_facts *facts, const struct bundle *b,
 	      struct arena *a, struct joins *ret_joins, struct plan *ret_plan,

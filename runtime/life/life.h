@@ -23,6 +23,7 @@
 #include "base/err.h"
 #include "cgroup/rdt.h"
 #include "cgroup/stats.h"
+#include "filter/observe.h"
 #include "oci/notes.h"
 #include "plan/plan.h"
 #include "state/record.h"
@@ -47,11 +48,16 @@ struct create_options {
 	uint32_t systemd_timeout_s; /* for all that it is asked, by later verbs too; 0: the default
 				     */
 	const char *policy; /* a name, or a path; NULL: what the administrator says */
+	bool ids_if_possible; /* a host that can't map them is no reason to refuse (policy code) */
 	bool strict; /* a config that can't be carried out in full is an error */
 	unsigned int preserve_fds;
 	unsigned int listen_fds; /* of these, the first: by socket activation */
 	bool notify;		 /* the caller is a service that wants to know when it is ready */
 	const int *streams;	 /* three descriptors for the program; NULL: the caller's own */
+	bool reaped; /* the first process is a reaper of ours (reaper/order.h) … */
+	int control_fd; /* … and this is its end of the socket; with reaped alone */
+	bool program_comes; /* its file is not there yet: the reaper writes it */
+	enum observe observe; /* what is denied is asked about, too: with take_listener */
 	bool take_listener; /* of seccomp notifications: it comes with the start instead of going to
 			       listenerPath */
 	const struct noter *noter; /* also for what is done with the container afterwards */
@@ -66,9 +72,11 @@ struct created {
 	bool terminal_is_ours; /* its master is on its way over create_options.console_fd */
 	bool take_listener;
 	int listener_fd;       /* taken already, or -1 */
+	struct seccomp_program judge; /* says what to answer, where denials are observed */
 	int notify_fd;	       /* where the program says that it is ready, or -1 */
 	int64_t started;       /* the moment (sys/loop.h); 0: it was not */
 	const struct noter *noter;
+	struct telling *telling; /* what is still to be told of it (life/tell.c); NULL: nothing */
 };
 
 int life_create(const struct create_options *o, struct arena *a, struct created *ret,
@@ -83,6 +91,9 @@ int life_launch(struct created *c, int *ret_listener_fd, struct arena *a, struct
  * not. */
 int life_wait(struct created *c, int64_t until, struct arena *a, struct life_end *ret,
 	      struct error *e);
+
+/* The processor time that it has taken so far; false: nobody counts it. */
+bool life_cpu_time(const struct created *c, uint64_t *ret_ns);
 
 /* Kills what is left of it, removes it, and lets go. */
 int life_remove(struct created *c, struct arena *a, struct error *e);

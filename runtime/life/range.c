@@ -159,7 +159,7 @@ static int range_try_filesystems(const struct oci_config *c, const char *bundle,
 	if (userns_fd < 0)
 		return -1;
 	for (i = 0; i < c->mounts.n; i++)
-		if (plan_mount(&c->mounts.v[i], i, bundle, a, &m, &notes, &ignored) == 0 &&
+		if (plan_mount(&c->mounts.v[i], bundle, a, &m, &notes, &ignored) == 0 &&
 		    m.kind == MOUNT_BIND && m.idmap == IDMAP_NONE &&
 		    range_try_source(m.field, m.source, m.recursive, userns_fd, &seen, e) < 0)
 			return -1;
@@ -207,8 +207,13 @@ static int range_choose_maps(const struct plan *p, struct mount_plan *m, int sou
 		return err_sys(e, "%s.source: look at %s", m->field, m->source);
 	if (m->maps == MAPS_OF_IMAGE)
 		return 0;
-	m->uid_maps = ids_map_to_owner(p->id_range, st.st_uid, p->program.uid, a);
-	m->gid_maps = ids_map_to_owner(p->id_range, st.st_gid, p->program.gid, a);
+	if (p->caps.bounding) {
+		m->uid_maps = ids_map_to_owner(p->id_range, st.st_uid, p->program.uid, a);
+		m->gid_maps = ids_map_to_owner(p->id_range, st.st_gid, p->program.gid, a);
+	} else {
+		m->uid_maps = ids_map_to_program(p->id_range, st.st_uid, p->program.uid, a);
+		m->gid_maps = ids_map_to_program(p->id_range, st.st_gid, p->program.gid, a);
+	}
 	return 0;
 }
 
@@ -256,10 +261,10 @@ static int range_take_root(const struct plan *p, struct tightened *t, struct sou
 		       0;
 }
 
-static int range_open_bind(const struct plan *p, struct mount_plan *m, struct range_maps *maps,
-			   struct arena *a, int *ret_fd, struct error *e)
+static int range_open_bind(const struct plan *p, struct mount_plan *m, struct guard_look *looks,
+			   struct range_maps *maps, struct arena *a, int *ret_fd, struct error *e)
 {
-	autoclose int source_fd = mount_open_source(p, m, e);
+	autoclose int source_fd = mount_open_source(p, m, looks, e);
 
 	if (source_fd < 0 || range_choose_maps(p, m, source_fd, a, e) < 0)
 		return -1;
@@ -281,7 +286,8 @@ int range_open_mapped(struct plan *p, struct tightened *t, struct sources *s, st
 	for (i = 0; i < p->n_mounts && result == 0; i++) {
 		if (p->mounts[i].idmap == IDMAP_NONE)
 			continue;
-		result = range_open_bind(p, &p->mounts[i], &maps, a, &s->mounts[i], e);
+		result = range_open_bind(p, &p->mounts[i], s->looks, &maps, a, &s->mounts[i],
+					 e);
 		s->cloned[i] = s->mounts[i] >= 0;
 	}
 	fd_close(&maps.fd);

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/socket.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -22,11 +22,23 @@
 #include "life/internal.h"
 #include "state/record.h"
 #include "state/store.h"
+#include "sys/journal.h"
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
 
 /* No id of a container has a colon. */
 #define LIST_NAME "explain:last"
 
-enum { KEPT = 100, LINE_MAX_BYTES = 16 << 10, LIST_MAX = 1 << 20, TRIES = 50 };
+enum {
+	KEPT = 100, /* lines, when the list is shortened */
+	LINE_MAX_BYTES = 16 << 10,
+	LIST_FULL = 256 << 10, /* then it is shortened, to this at most: */
+	LIST_KEPT = 192 << 10,
+	LIST_MAX = 1 << 20,
+	TRIES = 50,
+};
 
 static void tell_write(const char *id, const struct policy *p, const struct policy_clamps *clamps,
 		       const char *refused, struct arena *a, struct buf *b)
@@ -57,25 +69,46 @@ static size_t last_lines(const char *text, size_t len, size_t keep)
 	return 0;
 }
 
-/* Twice as many as are kept have gathered: the older half goes. */
-static void list_shorten(int fd, struct arena *a)
+/* The same of a file, and no more than LIST_KEPT of it, which is read piece by piece: a process that
+ * makes a container is to stay small. */
+static off_t list_cut(int fd, off_t size)
 {
-	size_t len, at, lines = 0, i;
-	char *text;
+	off_t at = size, cut = size, floor = size > LIST_KEPT ? size - LIST_KEPT : 0;
+	size_t keep = KEPT;
+	char piece[4096];
+	ssize_t n;
 
-	if (lseek(fd, 0, SEEK_SET) < 0 || !(text = fd_read_all(fd, LIST_MAX, a, &len)))
-		return;
-	for (i = 0; i < len; i++)
-		lines += text[i] == '\n';
-	if (lines < (size_t)2 * KEPT)
-		return;
-	at = last_lines(text, len, KEPT);
-	/* A crash in between loses lines, and nothing else. */
-	if (ftruncate(fd, 0) == 0)
-		(void)!write(fd, text + at, len - at);
+	while (at > floor) {
+		n = (ssize_t)sizeof(piece) < at - floor ? (ssize_t)sizeof(piece) : at - floor;
+		if (pread(fd, piece, (size_t)n, at - n) != n)
+			return size;
+		for (; n > 0; n--, at--) {
+			if (piece[n - 1] != '\n' || at == size)
+				continue;
+			cut = at;
+			if (--keep == 0)
+				return cut;
+		}
+	}
+	return cut;
 }
 
-static void list_add(const char *root, const char *line, size_t len, struct arena *a)
+/* Many more than are kept have gathered. A crash in between loses lines, and nothing else. */
+static void list_shorten(int fd, off_t size)
+{
+	off_t at = list_cut(fd, size), begin = 0;
+	size_t len = (size_t)(size - at);
+	autoclose int kept_fd = memfd_create("explain", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+
+	if (kept_fd < 0 && errno == EINVAL) /* before Linux 6.3 */
+		kept_fd = memfd_create("explain", MFD_CLOEXEC);
+	if (kept_fd < 0 || (len && sendfile(kept_fd, fd, &at, len) != (ssize_t)len) ||
+	    ftruncate(fd, 0) < 0)
+		return;
+	(void)!sendfile(fd, kept_fd, &begin, len);
+}
+
+static void list_add(const char *root, const char *line, size_t len)
 {
 	struct error ignored;
 	autoclose int root_dfd = store_open_root(root, false, &ignored); /* ours, or none */
@@ -84,56 +117,33 @@ static void list_add(const char *root, const char *line, size_t len, struct aren
 	int tries;
 
 	if (root_dfd >= 0)
-		fd = openat(root_dfd, LIST_NAME,
-			    O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return;
-	for (tries = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; tries++) {
+		fd = openat(root_dfd, LIST_NAME, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	for (tries = 0; fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0; tries++) {
 		if (errno != EWOULDBLOCK || tries == TRIES)
 			return;
 		usleep(1000);
 	}
-	if (st.st_size > (off_t)LIST_MAX / 2) /* lines of a kind that nobody expects */
-		(void)!ftruncate(fd, 0);
-	else if (st.st_size > (off_t)KEPT * 512)
-		list_shorten(fd, a);
-	(void)!write(fd, line, len);
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	if (st.st_size > LIST_FULL)
+		list_shorten(fd, st.st_size);
+	if (lseek(fd, 0, SEEK_END) >= 0)
+		(void)!write(fd, line, len);
 }
 
-/* The journal's own protocol, or else the older one. */
 static void journal_add(const char *id, const struct policy *p, const struct policy_clamps *clamps,
 			const char *refused)
 {
-	static const char *const places[] = {"/run/systemd/journal/socket", "/dev/log"};
-	struct sockaddr_un to = {.sun_family = AF_UNIX};
-	char text[1024], message[512];
-	autoclose int fd = -1;
-	size_t i;
-	int len;
+	const struct journal_field fields[] = {{"SBXRUN_CONTAINER", id}, {"SBXRUN_POLICY", p->name}};
+	char message[512];
 
-	for (i = 0; i < ARRAY_SIZE(places); i++)
-		if (access(places[i], W_OK) == 0)
-			break;
-	if (i == ARRAY_SIZE(places))
-		return;
 	if (refused)
 		snprintf(message, sizeof(message), "container %s: %.400s", id, refused);
 	else
 		snprintf(message, sizeof(message),
 			 "container %s: policy %s changed %zu things (sbxrun explain --last 1)", id,
 			 p->name, clamps->n);
-	for (len = 0; message[len]; len++)
-		if ((unsigned char)message[len] < ' ')
-			message[len] = '?';
-	len = i == 0 ? snprintf(text, sizeof(text),
-				"PRIORITY=6\nSYSLOG_IDENTIFIER=sbxrun\nSBXRUN_CONTAINER=%s\n"
-				"SBXRUN_POLICY=%s\nMESSAGE=%s\n",
-				id, p->name, message) :
-		       snprintf(text, sizeof(text), "<14>sbxrun: %s", message);
-	snprintf(to.sun_path, sizeof(to.sun_path), "%s", places[i]);
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd >= 0 && len > 0 && (size_t)len < sizeof(text))
-		sendto(fd, text, (size_t)len, MSG_NOSIGNAL, (struct sockaddr *)&to, sizeof(to));
+	journal_say(message, fields, ARRAY_SIZE(fields));
 }
 
 /* Other failures are no matter of the policy. */
@@ -153,8 +163,35 @@ void life_tell(const char *root, const char *id, const struct tightened *t, cons
 	line = buf_new(a, LINE_MAX_BYTES);
 	tell_write(id, &t->policy, &t->clamps, refused, a, &line);
 	if (!line.overflow)
-		list_add(root, line.data, line.len, a);
+		list_add(root, line.data, line.len);
 	journal_add(id, &t->policy, &t->clamps, refused);
+}
+
+struct telling {
+	const char *root, *id;
+	const struct tightened *tightened;
+	struct arena *arena;
+};
+
+struct telling *life_tell_later(const char *root, const char *id, const struct tightened *t,
+				struct arena *a)
+{
+	struct telling *later = arena_new(a, struct telling);
+
+	*later = (struct telling){.root = arena_strdup(a, root),
+				  .id = arena_strdup(a, id),
+				  .tightened = t,
+				  .arena = a};
+	return later;
+}
+
+void life_tell_rest(struct created *c)
+{
+	const struct telling *later = c->telling;
+
+	c->telling = NULL;
+	if (later)
+		life_tell(later->root, later->id, later->tightened, NULL, later->arena);
 }
 
 int life_explain_last(const char *root, size_t most, struct arena *a, struct strings *ret,

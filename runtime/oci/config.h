@@ -32,6 +32,7 @@ struct oci_mount {
 	struct strings options;
 	struct oci_id_maps uid_mappings;
 	struct oci_id_maps gid_mappings;
+	size_t at; /* in the list of the document: policies leave some out */
 };
 
 struct oci_console_size {
@@ -248,6 +249,7 @@ struct oci_seccomp {
 	struct strings flags;
 	char *listener_path;
 	char *listener_metadata;
+	bool observed; /* ours: somebody takes the listener, and there is no listenerPath */
 	bool foreign_enosys; /* a policy's own: calls of other architectures fail, and don't kill */
 	LIST(struct oci_seccomp_rule) syscalls;
 };

@@ -1,7 +1,7 @@
 /*
- * Conditions of a policy that can only be judged on what was opened: sources of mounts, and files
- * of hooks. The plan carries them; the mechanisms check them where they open (rootfs/guard.c,
- * init/hooks.c).
+ * Conditions of a policy that can only be judged on what was opened: sources of mounts, files of
+ * hooks, and the program. The plan carries them; the mechanisms check them where they open
+ * (rootfs/guard.c, init/hooks.c, init/confine.c).
  */
 #pragma once
 
@@ -25,6 +25,7 @@ struct plan_guard {
 	const char *policy; /* the name, for errors; NULL: no conditions */
 	bool sources;
 	bool hooks;
+	bool native_only; /* no program of another architecture */
 	size_t n_paths;
 	const struct guard_path *paths;
 	bool shows_sys; /* a read-only /sys is a source: where root is not the machine's */

@@ -40,6 +40,22 @@ struct oci_id_maps ids_map_to_owner(struct id_range range, uint32_t owner, uint3
 	return maps;
 }
 
+struct oci_id_maps ids_map_to_program(struct id_range range, uint32_t owner, uint32_t program,
+				      struct arena *a)
+{
+	const uint32_t low = owner < program ? owner : program,
+		       high = owner < program ? program : owner, end = range.size;
+	struct oci_id_maps maps = {.v = arena_array(a, 4, struct oci_id_map)};
+
+	maps.v[maps.n++] = (struct oci_id_map){
+		.container_id = owner, .host_id = range.first + program, .size = 1};
+	/* Neither is anybody else; and the disk's root is nobody. */
+	ids_add_same(&maps, range, 1, low < end ? low : end);
+	ids_add_same(&maps, range, low + 1, high < end ? high : end);
+	ids_add_same(&maps, range, high + 1, end);
+	return maps;
+}
+
 void ids_give_range(struct oci_config *c, struct id_range range, struct arena *a)
 {
 	struct oci_linux *l = &c->linux_;

@@ -211,11 +211,11 @@ struct strings plan_paths(const struct strings *paths, struct arena *a)
 	return plain;
 }
 
-int plan_mount(const struct oci_mount *m, size_t index, const char *bundle, struct arena *a,
+int plan_mount(const struct oci_mount *m, const char *bundle, struct arena *a,
 	       struct mount_plan *ret, struct notes *notes, struct error *e)
 {
 	struct mount_plan p = {
-		.field = arena_printf(a, "mounts[%zu]", index),
+		.field = arena_printf(a, "mounts[%zu]", m->at),
 		.type = m->type,
 		.destination = path_clean(a, m->destination),
 		.uid_maps = m->uid_mappings,

@@ -42,6 +42,7 @@ struct mount_plan {
 	bool recursive;		 /* rbind */
 	bool stands_in;		 /* for a filesystem that can't be made: nobody asked for it */
 	bool tmpcopyup;
+	bool proc_files;	 /* a procfs: it gets the plan's, and then shows processes alone */
 	uint64_t set, clear;	     /* attributes of the mount … */
 	uint64_t set_all, clear_all; /* … and of all mounts in the tree */
 	uint64_t propagation;
@@ -63,5 +64,5 @@ void plan_mount_label(struct mount_plan *m, const char *label, struct arena *a);
 struct strings plan_paths(const struct strings *paths, struct arena *a);
 
 /* bundle is absolute. Notes are sentences for the log. */
-int plan_mount(const struct oci_mount *m, size_t index, const char *bundle, struct arena *a,
+int plan_mount(const struct oci_mount *m, const char *bundle, struct arena *a,
 	       struct mount_plan *ret, struct notes *notes, struct error *e);

@@ -116,7 +116,7 @@ static int plan_mounts(const struct oci_config *c, struct arena *a, struct plan 
 	for (i = 0; i < c->mounts.n; i++) {
 		struct mount_plan *m = &p->mounts[i];
 
-		if (plan_mount(&c->mounts.v[i], i, p->bundle, a, m, &p->warnings, e) < 0)
+		if (plan_mount(&c->mounts.v[i], p->bundle, a, m, &p->warnings, e) < 0)
 			return -1;
 		plan_map_bind(m, a, p);
 		plan_bind_foreign(m, a, p);

@@ -17,7 +17,9 @@
 #include "plan/cgroup.h"
 #include "plan/ids.h"
 #include "plan/guard.h"
+#include "plan/landlock.h"
 #include "plan/mounts.h"
+#include "plan/proc_files.h"
 #include "plan/program.h"
 #include "plan/rdt.h"
 #include "plan/security.h"
@@ -39,6 +41,8 @@ struct host_facts {
 	/* Ids that are the container's to have, where a policy gives it a user namespace. */
 	struct id_range id_range;
 	const char *no_id_range; /* why there are none */
+	int landlock_abi;    /* 0: the kernel has none */
+	struct machine_facts machine; /* asked for only where files of /proc are made up */
 	const char *resctrl; /* where it is mounted, asked for only when the config has intelRdt */
 	/* For the record, where plans have no use for them. */
 	char boot_id[37];
@@ -96,6 +100,7 @@ struct plan {
 	bool keep_host_propagation;	 /* mounts of the host and ours may see each other */
 	size_t n_mounts;
 	struct mount_plan *mounts;
+	struct proc_files proc_files; /* for mounts that want them */
 	struct strings masked_paths;   /* plain, see plan_paths() */
 	struct strings readonly_paths;
 	size_t n_devices;
@@ -116,7 +121,9 @@ struct plan {
 	const char *time_offsets;	       /* see plan_time_offsets() */
 	struct sysctl_plans sysctls;
 	struct program_plan program;
+	struct landlock_plan landlock;
 	struct seccomp_program filter;
+	struct seccomp_program judge; /* what it is where its denials are observed */
 	struct oci_hooks hooks;
 	struct notes warnings; /* for the log */
 };

@@ -150,6 +150,8 @@ static void print_mount(const struct mount_plan *m, struct facts *f)
 	print_attrs(f, "clear-all", m->clear_all);
 	print_propagation(f, m->propagation, m->propagation_all);
 	fact_is(f, "tmpcopyup", m->tmpcopyup);
+	if (m->proc_files)
+		fact_str(f, "then", "subset=pid");
 	fact_is(f, m->idmap == IDMAP_ALL ? "ridmap" : "idmap", m->idmap != IDMAP_NONE);
 	for (i = 0; i < m->n_params; i++) {
 		const struct mount_param *q = &m->params[i];
@@ -426,6 +428,24 @@ static void print_confinement(const struct plan *p, struct facts *f)
 	print_filter(&p->filter, f);
 }
 
+static void print_landlock(const struct landlock_plan *p, struct facts *f)
+{
+	size_t i;
+
+	if (!p->abi)
+		return;
+	fact(f, "landlock");
+	fact_number(f, "abi", (uint64_t)p->abi);
+	fact_hex(f, "handled", p->handled);
+	fact_hex(f, "everywhere", p->root);
+	for (i = 0; i < p->n; i++) {
+		fact(f, "landlock-place");
+		fact_str(f, "path", p->places[i].path);
+		fact_str(f, "if", p->places[i].on == ON_MOUNT ? "writable-mount" : "device");
+		fact_hex(f, "rights", p->places[i].rights);
+	}
+}
+
 static void print_notes(const struct notes *notes, struct facts *f)
 {
 	size_t i;
@@ -448,6 +468,10 @@ void plan_print(const struct plan *p, enum plan_form form, struct buf *b)
 	print_rdt(&p->rdt, &f);
 	for (i = 0; i < p->n_mounts; i++)
 		print_mount(&p->mounts[i], &f);
+	for (i = 0; i < p->proc_files.n; i++) {
+		fact(&f, "proc-file");
+		fact_str(&f, "name", p->proc_files.v[i].name);
+	}
 	for (i = 0; i < p->n_devices; i++)
 		print_device(&p->devices[i], &f);
 	for (i = 0; i < p->n_netdevs; i++) {
@@ -461,6 +485,7 @@ void plan_print(const struct plan *p, enum plan_form form, struct buf *b)
 	print_hooks(&p->hooks, &f);
 	print_program(&p->program, form != PLAN_LOG, &f);
 	print_confinement(p, &f);
+	print_landlock(&p->landlock, &f);
 	print_notes(&p->warnings, &f);
 	print_notes(&p->cgroup.warnings, &f);
 	facts_end(&f);

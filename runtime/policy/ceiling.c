@@ -7,9 +7,11 @@
 #include "policy/ceiling.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/str.h"
@@ -156,9 +158,46 @@ static size_t conditions_of_sockets(const struct policy *p, struct condition *v)
 	return n;
 }
 
+/* Calls that give a file its mode, and where the flags are that say whether they do. */
+static const struct mode_call {
+	const char *name;
+	uint32_t mode_at;
+	int flags_at; /* -1: they always do */
+} mode_calls[] = {
+	{"chmod", 1, -1}, {"fchmod", 1, -1}, {"fchmodat", 2, -1}, {"creat", 1, -1},
+	{"mknodat", 2, -1}, {"open", 2, 1},	{"openat", 3, 2},
+};
+
+/* A file that is made in a volume may belong to root outside, where its bits would count. */
+static size_t conditions_of_mode(const char *name, struct condition *v)
+{
+	const struct mode_call *c;
+
+	for (c = mode_calls; c < mode_calls + ARRAY_SIZE(mode_calls); c++) {
+		if (!str_eq(c->name, name))
+			continue;
+		v[0] = (struct condition){1,
+					  {{.index = c->mode_at,
+					    .value = S_ISUID | S_ISGID,
+					    .op = OCI_OP_MASKED_EQ}}};
+		if (c->flags_at < 0)
+			return 1;
+		v[1] = (struct condition){1,
+					  {{.index = (uint32_t)c->flags_at,
+					    .value = O_CREAT | (O_TMPFILE & ~O_DIRECTORY),
+					    .op = OCI_OP_MASKED_EQ}}};
+		return 2;
+	}
+	return 0;
+}
+
 /* 0: none of its arguments are given. */
 static size_t conditions(const struct policy *p, const char *name, struct condition *v)
 {
+	size_t n = conditions_of_mode(name, v);
+
+	if (n)
+		return n;
 	if (str_eq(name, "clone"))
 		return conditions_of_clone(v);
 	if (str_eq(name, "ioctl"))
@@ -380,19 +419,24 @@ static void keep_border(struct rewriting *w)
 						      .action = c->default_action});
 }
 
-static void row_foreign_abi(struct tightening *t)
+/* Also where the row seccomp leaves the profile as it is: then this may be all that it says. */
+int row_foreign_abi(struct tightening *t, struct error *e)
 {
 	struct oci_seccomp *c = &t->c->linux_.seccomp;
-	const char *saved = t->row;
 
+	(void)e;
 	if (row_level(t, LEVEL_FOREIGN_ABI) == AS_ASKED)
-		return;
-	t->row = policy_rows[LEVEL_FOREIGN_ABI].id;
-	if (c->architectures.n > 1)
+		return 0;
+	if (!c->set) {
+		c->set = true;
+		c->default_action = OCI_ACT_ALLOW;
+		row_clamped(t, "linux.seccomp is absent: calls of other architectures are closed");
+	} else if (c->architectures.n > 1) {
 		row_clamped(t, "linux.seccomp.architectures: only this machine's own");
-	t->row = saved;
+	}
 	c->architectures.n = 0;
 	c->foreign_enosys = row_level(t, LEVEL_FOREIGN_ABI) == ABI_ENOSYS;
+	return 0;
 }
 
 int row_seccomp(struct tightening *t, struct error *e)
@@ -427,6 +471,5 @@ int row_seccomp(struct tightening *t, struct error *e)
 	if (w.n_taken)
 		row_clamped(t, "linux.seccomp: not allowed: %s%s", w.taken.data,
 			    w.n_taken > TAKEN_SHOWN ? " and others" : "");
-	row_foreign_abi(t);
 	return 0;
 }

@@ -4,6 +4,11 @@
 #include "plan/plan.h"
 #include "policy/policy.h"
 
-/* state_root: where containers' records are; uid: who asks. */
-void policy_set_conditions(const struct policy *p, const char *state_root, uint32_t uid,
-			   struct arena *a, struct plan *plan);
+/* c: the config that the policy has tightened; state_root: where containers' records are. */
+void policy_set_conditions(const struct policy *p, const struct oci_config *c,
+			   const struct host_facts *facts, const char *state_root, struct arena *a,
+			   struct plan *plan);
+
+/* The same for a further process. */
+void policy_set_conditions_exec(const struct policy *p, const struct oci_config *c,
+				const struct host_facts *facts, struct arena *a, struct plan *plan);

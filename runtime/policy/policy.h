@@ -49,6 +49,7 @@ enum { OOM_ABOVE_ENGINE = 2, OOM_UNPROTECTED };
 enum { KEYRING_OWN = 2 };
 enum { DESCRIPTORS_NONE = 2 };
 enum { WRITE_EXECUTE_DENIED = 2 };
+enum { LANDLOCK_AUTO = 2, LANDLOCK_ALWAYS };
 enum { NET_DEVICES_REFUSED = 2 };
 
 enum policy_list {

@@ -38,9 +38,11 @@ void row_extend(struct arena *a, void **v, size_t n, size_t more, size_t size);
 
 /* A file of functions each. */
 int row_no_new_privs(struct tightening *t, struct error *e);
+int row_landlock(struct tightening *t, struct error *e);
 int row_caps(struct tightening *t, struct error *e);
 int row_rlimits(struct tightening *t, struct error *e);
 int row_oom_score(struct tightening *t, struct error *e);
+int row_foreign_abi(struct tightening *t, struct error *e);
 int row_seccomp(struct tightening *t, struct error *e);
 int row_host_namespaces(struct tightening *t, struct error *e);
 int row_user_ns(struct tightening *t, struct error *e);

@@ -64,7 +64,7 @@ static void mounts_drop(struct tightening *t, bool (*go)(const struct oci_mount 
 
 	for (i = 0; i < c->mounts.n; i++) {
 		if (go(&c->mounts.v[i]))
-			row_clamped(t, "mounts[%zu]: %s is left out", i,
+			row_clamped(t, "mounts[%zu]: %s is left out", c->mounts.v[i].at,
 				    json_show(c->mounts.v[i].destination).text);
 		else
 			c->mounts.v[n++] = c->mounts.v[i];
@@ -123,7 +123,7 @@ int row_proc(struct tightening *t, struct error *e)
 		if (mount_is(&c->mounts.v[i], "proc") &&
 		    !mount_has(&c->mounts.v[i], "subset=pid")) {
 			mount_add(t, &c->mounts.v[i], "subset=pid");
-			row_clamped(t, "mounts[%zu]: only processes are in %s", i,
+			row_clamped(t, "mounts[%zu]: only processes are in %s", c->mounts.v[i].at,
 				    json_show(c->mounts.v[i].destination).text);
 		}
 	return 0;
@@ -158,7 +158,7 @@ int row_sys(struct tightening *t, struct error *e)
 		there = true;
 		if (!mount_ends_with(&c->mounts.v[i], "ro", "rw")) {
 			mount_add(t, &c->mounts.v[i], "ro");
-			row_clamped(t, "mounts[%zu]: %s is read-only", i,
+			row_clamped(t, "mounts[%zu]: %s is read-only", c->mounts.v[i].at,
 				    json_show(c->mounts.v[i].destination).text);
 		}
 	}
@@ -185,7 +185,7 @@ int row_cgroup_mounts(struct tightening *t, struct error *e)
 		if (mount_is_cgroup(&c->mounts.v[i]) &&
 		    !mount_ends_with(&c->mounts.v[i], "ro", "rw")) {
 			mount_add(t, &c->mounts.v[i], "ro");
-			row_clamped(t, "mounts[%zu]: %s is read-only", i,
+			row_clamped(t, "mounts[%zu]: %s is read-only", c->mounts.v[i].at,
 				    json_show(c->mounts.v[i].destination).text);
 		}
 	return 0;
@@ -206,7 +206,8 @@ int row_filesystems(struct tightening *t, struct error *e)
 		return row_refuse(t, e,
 				  arena_printf(t->a, "\"filesystems\": {\"allow\": [%s]}",
 					       json_show(type).text),
-				  "a filesystem of type %s (mounts[%zu])", json_show(type).text, i);
+				  "a filesystem of type %s (mounts[%zu])", json_show(type).text,
+				  m->at);
 	}
 	return 0;
 }
@@ -289,6 +290,7 @@ int row_propagation(struct tightening *t, struct error *e)
 			if (word_shares(c->mounts.v[i].options.v[k]))
 				return row_refuse(t, e, how,
 						  "mounts that show up outside (mounts[%zu]: %s)",
-						  i, c->mounts.v[i].options.v[k]);
+						  c->mounts.v[i].at,
+						  c->mounts.v[i].options.v[k]);
 	return 0;
 }

@@ -21,6 +21,31 @@ int row_no_new_privs(struct tightening *t, struct error *e)
 	return 0;
 }
 
+/* What it holds the program to is in the plan (plan/landlock.h). */
+int row_landlock(struct tightening *t, struct error *e)
+{
+	const char *lack = plan_landlock_lack(t->facts->landlock_abi);
+	struct oci_process *p = &t->c->process;
+	bool there = t->facts->landlock_abi >= LANDLOCK_ABI_LEAST;
+
+	if (row_level(t, LEVEL_LANDLOCK) == AS_ASKED)
+		return 0;
+	if (!there && row_level(t, LEVEL_LANDLOCK) == LANDLOCK_ALWAYS)
+		return row_refuse(t, e, "\"landlock\": \"auto\"",
+				  "a container without Landlock (%s)", lack);
+	if (!there) {
+		row_clamped(t, "no Landlock, since %s", lack);
+		return 0;
+	}
+	if (p->set && !p->no_new_privileges) {
+		p->no_new_privileges = true;
+		row_clamped(t, "process.noNewPrivileges: on, which Landlock needs");
+	}
+	row_clamped(t, "files as the mounts say, by Landlock (ABI %d)%s%s", t->facts->landlock_abi,
+		    lack ? ": " : "", lack ? lack : "");
+	return 0;
+}
+
 /* A set with what is given of it. Names that nobody knows are the plan's to note. */
 static int caps_filter(struct tightening *t, const char *field, struct strings *set,
 		       struct noted_names *dropped, struct error *e)

@@ -48,24 +48,34 @@ static bool way_has(const struct way *w, struct inode x)
 	return false;
 }
 
-/* The directory that a file is in: its name is asked for, and then checked. */
-static int guard_open_parent(int fd, const struct stat *st)
+/* The name of what is open, as the kernel has it; false: it has none. */
+static bool guard_find_name(int fd, char path[PATH_MAX])
 {
-	char link[64], path[PATH_MAX], *slash;
-	autoclose int dfd = -1;
-	struct stat there;
+	char link[64];
 	ssize_t len;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	len = readlink(link, path, sizeof(path) - 1);
-	if (len <= 0 || path[0] != '/') {
+	len = readlink(link, path, PATH_MAX - 1);
+	if (len <= 0 || len == PATH_MAX - 1 || path[0] != '/')
+		return false;
+	path[len] = '\0';
+	return true;
+}
+
+/* The directory that a file is in: the name says which, and that is checked. */
+static int guard_open_parent(const char *name, const struct stat *st)
+{
+	const char *slash = strrchr(name, '/');
+	char dir[PATH_MAX];
+	autoclose int dfd = -1;
+	struct stat there;
+
+	if (!slash) {
 		errno = ENOENT;
 		return -1;
 	}
-	path[len] = '\0';
-	slash = strrchr(path, '/');
-	*slash = '\0';
-	dfd = open(slash == path ? "/" : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	snprintf(dir, sizeof(dir), "%.*s", slash == name ? 1 : (int)(slash - name), name);
+	dfd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dfd < 0 || fstatat(dfd, slash + 1, &there, AT_SYMLINK_NOFOLLOW) < 0)
 		return -1;
 	if (there.st_dev != st->st_dev || there.st_ino != st->st_ino) {
@@ -83,7 +93,8 @@ static bool is_root(struct inode x)
 	return stat("/", &st) == 0 && inode_same((struct inode){st.st_dev, st.st_ino}, x);
 }
 
-static int way_up(int fd, struct way *ret)
+/* name: what it is called; a directory's is not looked at. */
+static int way_up(int fd, const char *name, struct way *ret)
 {
 	autoclose int dfd = -1;
 	struct stat st;
@@ -94,7 +105,7 @@ static int way_up(int fd, struct way *ret)
 		return -1;
 	ret->v[ret->n++] = (struct inode){st.st_dev, st.st_ino};
 	dfd = S_ISDIR(st.st_mode) ? openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC) :
-				    guard_open_parent(fd, &st);
+				    guard_open_parent(name, &st);
 	while (dfd >= 0 && fstat(dfd, &st) == 0) {
 		struct inode now = {st.st_dev, st.st_ino};
 
@@ -110,6 +121,42 @@ static int way_up(int fd, struct way *ret)
 		dfd = up;
 	}
 	return -1;
+}
+
+struct guard_look *guard_new_looks(const struct plan_guard *g, struct arena *a)
+{
+	return arena_array(a, g->n_paths + 1, struct guard_look); /* the last: the state root */
+}
+
+static void look_at(struct guard_look *l, const char *path)
+{
+	struct stat st;
+
+	if (l->done)
+		return;
+	l->done = true;
+	l->err = stat(path, &st) < 0 ? errno : 0;
+	if (l->err)
+		return;
+	l->dev = st.st_dev;
+	l->ino = st.st_ino;
+}
+
+static bool look_is_in(const struct guard_look *l, const struct way *w)
+{
+	return !l->err && way_has(w, (struct inode){l->dev, l->ino});
+}
+
+static bool look_is_plain(struct guard_look *l, const char *path)
+{
+	autoclose int fd = -1;
+
+	if (!l->links) {
+		fd = sys_openat2(AT_FDCWD, path, O_PATH | O_CLOEXEC, 0, RESOLVE_NO_SYMLINKS);
+		l->plain = fd >= 0;
+		l->links = true;
+	}
+	return l->plain;
 }
 
 /* "/path" or "/path:rw". */
@@ -129,20 +176,6 @@ static bool allowance_fits(const char *word, const struct way *source, bool writ
 		path[len - 3] = '\0';
 	return stat(path, &st) == 0 &&
 	       way_has(source, (struct inode){st.st_dev, st.st_ino});
-}
-
-/* Where it is, as the kernel names it; false: nowhere. The text ends with a slash. */
-static bool source_path(int fd, char path[PATH_MAX + 2])
-{
-	char link[64];
-	ssize_t len;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	len = readlink(link, path, PATH_MAX);
-	if (len <= 0 || len == PATH_MAX)
-		return false;
-	memcpy(path + len, "/", 2);
-	return true;
 }
 
 /* Engines have places of their own below directories that they choose. Nobody can make such a name
@@ -170,7 +203,8 @@ static bool path_is_engines(const char *path, const char *id)
 }
 
 /* Is it the bundle's, or the engine's own? */
-static bool source_is_engines(const struct plan *p, const char *path, const struct way *source)
+static bool source_is_engines(const struct plan *p, struct guard_look *looks, const char *path,
+			      const struct way *source)
 {
 	const struct plan_guard *g = &p->guard;
 	struct way below; /* the directory itself is another matter than what is in it */
@@ -186,10 +220,13 @@ static bool source_is_engines(const struct plan *p, const char *path, const stru
 	if (g->runtime_dir && stat(g->runtime_dir, &st) == 0 &&
 	    way_has(&below, (struct inode){st.st_dev, st.st_ino}))
 		return true;
-	for (i = 0; i < g->n_paths; i++)
-		if (g->paths[i].how == GUARD_ENGINES && stat(g->paths[i].path, &st) == 0 &&
-		    way_has(&below, (struct inode){st.st_dev, st.st_ino}))
+	for (i = 0; i < g->n_paths; i++) {
+		if (g->paths[i].how != GUARD_ENGINES)
+			continue;
+		look_at(&looks[i], g->paths[i].path);
+		if (look_is_in(&looks[i], &below))
 			return true;
+	}
 	return false;
 }
 
@@ -221,16 +258,19 @@ static bool text_is_below(const char *path, struct inode x)
 	return stat("/", &st) == 0 && inode_same((struct inode){st.st_dev, st.st_ino}, x);
 }
 
-/* Does the way up from a path, whatever links lead to it, come by that inode? */
-static bool path_holds(struct inode x, const char *path, bool plain)
+/* Does the way up from a path, whatever links lead to it, come by that inode? Nearly all have no
+ * links, which saves many looks. */
+static bool path_holds(struct inode x, const char *path, struct guard_look *l)
 {
 	autoclose int fd = -1;
+	char name[PATH_MAX];
 	struct way own;
 
-	if (plain)
+	if (look_is_plain(l, path))
 		return text_is_below(path, x);
 	fd = open(path, O_PATH | O_CLOEXEC);
-	return fd < 0 || way_up(fd, &own) < 0 || way_has(&own, x);
+	return fd < 0 || !guard_find_name(fd, name) || way_up(fd, name, &own) < 0 ||
+	       way_has(&own, x);
 }
 
 /* Would the source hold a path that is not there yet, but whose directory is? It may come while the
@@ -249,28 +289,22 @@ static bool path_would_be_in(struct inode x, const char *path)
 	return stat(dir, &st) == 0 && text_is_below(path, x);
 }
 
-/* On, below or above one of the paths? Nearly all have no links, which saves many looks. */
+/* On, below or above one of the paths? */
 static int guard_compare(const struct plan_guard *g, const char *field, const char *path,
-			 const struct way *source, bool is_dir, bool write, struct error *e)
+			 struct guard_look *l, const struct way *source, bool is_dir, bool write,
+			 struct error *e)
 {
-	autoclose int fd = sys_openat2(AT_FDCWD, path, O_PATH | O_CLOEXEC, 0, RESOLVE_NO_SYMLINKS);
-	bool plain = fd >= 0;
-	struct stat st;
-	int err;
-
-	if (fd < 0 && errno == ELOOP)
-		fd = open(path, O_PATH | O_CLOEXEC);
-	err = errno;
-	if (fd < 0 && is_dir && path_would_be_in(source->v[0], path))
+	look_at(l, path);
+	if (l->err && is_dir && path_would_be_in(source->v[0], path))
 		return guard_refuse(g, field, "would hold", path, write, e);
-	errno = err;
-	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
+	if (l->err == ENOENT || l->err == ENOTDIR || l->err == EACCES)
 		return 0; /* this host has none, or the caller can't get there himself */
-	if (fd < 0 || fstat(fd, &st) < 0)
+	errno = l->err;
+	if (l->err)
 		return err_sys(e, "%s.source: compare it with %s", field, path);
-	if (way_has(source, (struct inode){st.st_dev, st.st_ino}))
+	if (look_is_in(l, source))
 		return guard_refuse(g, field, "is or lies in", path, write, e);
-	if (is_dir && path_holds(source->v[0], path, plain))
+	if (is_dir && path_holds(source->v[0], path, l))
 		return guard_refuse(g, field, "holds", path, write, e);
 	return 0;
 }
@@ -289,11 +323,11 @@ static int guard_check_names(const struct plan_guard *g, const char *field, cons
 	return 0;
 }
 
-int guard_check_source(const struct plan *plan, const char *field, int fd, bool write,
-		       struct error *e)
+int guard_check_source(const struct plan *plan, struct guard_look *looks, const char *field, int fd,
+		       const char *name, bool write, struct error *e)
 {
 	const struct plan_guard *g = &plan->guard;
-	char path[PATH_MAX + 2];
+	char found[PATH_MAX], path[PATH_MAX + 1]; /* the latter ends with a slash */
 	struct way source;
 	struct stat st;
 	bool is_dir;
@@ -301,8 +335,11 @@ int guard_check_source(const struct plan *plan, const char *field, int fd, bool 
 
 	if (!g->sources)
 		return 0;
-	if (fstat(fd, &st) < 0 || way_up(fd, &source) < 0 || !source_path(fd, path))
+	if (!name && guard_find_name(fd, found))
+		name = found;
+	if (!name || fstat(fd, &st) < 0 || way_up(fd, name, &source) < 0)
 		return err_sys(e, "%s.source: look at it", field);
+	snprintf(path, sizeof(path), "%s/", name);
 	for (i = 0; i < g->n_allowed; i++)
 		if (allowance_fits(g->allowed[i], &source, write))
 			return 0;
@@ -310,13 +347,14 @@ int guard_check_source(const struct plan *plan, const char *field, int fd, bool 
 	if (S_ISSOCK(st.st_mode) || S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode))
 		return guard_refuse(g, field, "is",
 				    S_ISSOCK(st.st_mode) ? "a socket" : "a device", false, e);
-	if (source_is_engines(plan, path, &source))
+	if (source_is_engines(plan, looks, path, &source))
 		return 0;
 	/* Above everything, in a mount namespace or chroot whose root it is. */
 	if (source.n == 2 && inode_same(source.v[0], source.v[1]))
 		return guard_refuse(g, field, "is", "the host's /", false, e);
 	if (guard_check_names(g, field, path, write, e) < 0 ||
-	    guard_compare(g, field, g->state_root, &source, is_dir, false, e) < 0)
+	    guard_compare(g, field, g->state_root, &looks[g->n_paths], &source, is_dir, false, e) <
+		    0)
 		return -1;
 	for (i = 0; i < g->n_paths; i++) {
 		const struct guard_path *p = &g->paths[i];
@@ -324,8 +362,8 @@ int guard_check_source(const struct plan *plan, const char *field, int fd, bool 
 		if (p->how == GUARD_ENGINES || (p->how == GUARD_WRITE && !write) ||
 		    (g->shows_sys && !write && str_eq(p->path, "/sys")))
 			continue;
-		if (guard_compare(g, field, p->path, &source, is_dir, p->how == GUARD_WRITE, e) <
-		    0)
+		if (guard_compare(g, field, p->path, &looks[i], &source, is_dir,
+				  p->how == GUARD_WRITE, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -342,7 +380,7 @@ int guard_check_root(const struct plan_guard *g, int root_fd, struct error *e)
 	fd = open(g->state_root, O_PATH | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		return 0;
-	if (fd < 0 || fstat(root_fd, &st) < 0 || way_up(fd, &own) < 0)
+	if (fd < 0 || fstat(root_fd, &st) < 0 || way_up(fd, g->state_root, &own) < 0)
 		return err_sys(e, "root.path: look at %s", g->state_root);
 	if (way_has(&own, (struct inode){st.st_dev, st.st_ino}))
 		return err_set(e, ERR_CONFIG,

@@ -1,12 +1,33 @@
 /* Judges sources of mounts by the conditions of the plan, on what was opened. */
 #pragma once
 
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
 #include "base/err.h"
 #include "plan/plan.h"
 
-/* fd: the source, opened; write: it will be mounted writable. */
-int guard_check_source(const struct plan *plan, const char *field, int fd, bool write,
-		       struct error *e);
+/*
+ * What was found at one of the plan's paths. One create looks there once, however many sources it
+ * has: whoever could put another file there meanwhile could do so a moment later.
+ */
+struct guard_look {
+	bool done;
+	bool plain; /* no link is on the way; only once `links` was asked for */
+	bool links;
+	int err; /* 0: it is there */
+	dev_t dev;
+	ino_t ino;
+};
+
+/* Room for the looks of one create. */
+struct guard_look *guard_new_looks(const struct plan_guard *g, struct arena *a);
+
+/* fd: the source, opened; name: what the kernel calls it, NULL: to be asked for; write: it will be
+ * mounted writable. */
+int guard_check_source(const struct plan *plan, struct guard_look *looks, const char *field, int fd,
+		       const char *name, bool write, struct error *e);
 
 /* The root filesystem must not be, or hold, what is the runtime's own. */
 int guard_check_root(const struct plan_guard *g, int root_fd, struct error *e);

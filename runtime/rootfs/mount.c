@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "rootfs/attach.h"
 #include "rootfs/guard.h"
@@ -99,19 +100,29 @@ static int mount_open_inside(const struct plan *p, const char *path)
 	return root_dfd < 0 ? -1 : resolve_open(root_dfd, path, O_PATH);
 }
 
-int mount_open_source(const struct plan *p, const struct mount_plan *m, struct error *e)
+/* Without links on the way, and spelt plainly, its name is the one that the kernel has for it. */
+static int mount_open_outside(const char *path, const char **ret_name)
 {
-	int fd = m->inside ? mount_open_inside(p, m->inside) : open(m->source, O_PATH | O_CLOEXEC);
+	int fd = sys_openat2(AT_FDCWD, path, O_PATH | O_CLOEXEC, 0, RESOLVE_NO_SYMLINKS);
+
+	*ret_name = fd >= 0 && path_is_clean(path) ? path : NULL;
+	return fd >= 0 ? fd : open(path, O_PATH | O_CLOEXEC);
+}
+
+int mount_open_source(const struct plan *p, const struct mount_plan *m, struct guard_look *looks,
+		      struct error *e)
+{
+	const char *name = NULL;
+	autoclose int fd = m->inside ? mount_open_inside(p, m->inside) :
+				       mount_open_outside(m->source, &name);
 
 	if (fd < 0)
 		return err_sys(e, "%s.source: open %s", m->field, m->source);
 	if (!m->inside && !m->stands_in &&
-	    guard_check_source(p, m->field, fd,
-			       !((m->set | m->set_all) & MOUNT_ATTR_RDONLY), e) < 0) {
-		close(fd);
+	    guard_check_source(p, looks, m->field, fd, name,
+			       !((m->set | m->set_all) & MOUNT_ATTR_RDONLY), e) < 0)
 		return -1;
-	}
-	return fd;
+	return fd_steal(&fd);
 }
 
 int mount_clone_bind(const struct plan *p, const struct mount_plan *m, int source_fd, int userns_fd,
@@ -334,7 +345,7 @@ int mount_bind_outer_sys(const struct plan *p, const struct mount_plan *m, struc
 	bind.recursive = true;
 	bind.stands_in = true;
 	bind.set_all |= MOUNT_ATTR_RDONLY;
-	source_fd = mount_open_source(p, &bind, e);
+	source_fd = mount_open_source(p, &bind, NULL, e); /* it stands in: no guard */
 	return source_fd < 0 ? -1 : mount_clone_bind(p, &bind, source_fd, -1, e);
 }
 

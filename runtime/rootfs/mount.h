@@ -15,8 +15,9 @@
 #include "rootfs/resolve.h"
 #include "rootfs/sources.h"
 
-/* A bind mount's source, without a clone. */
-int mount_open_source(const struct plan *p, const struct mount_plan *m, struct error *e);
+/* A bind mount's source, without a clone. looks: of its sources (rootfs/guard.h). */
+int mount_open_source(const struct plan *p, const struct mount_plan *m, struct guard_look *looks,
+		      struct error *e);
 
 /* The clone of it, with attributes and propagation, or -1. userns_fd: for mounts that map ids, else
  * -1. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "rootfs/proc_files.h"
 #include "sys/sys.h"
 
 enum { NAME_SIZE = 32 };
@@ -55,7 +56,7 @@ int nodes_new_for(const struct plan *p)
 		    node_make(fd, name, d->type | d->mode, makedev(d->major, d->minor)) < 0)
 			return -1;
 	}
-	return fd_steal(&fd);
+	return proc_files_write(&p->proc_files, fd) < 0 ? -1 : fd_steal(&fd);
 }
 
 void nodes_settle(int nodes_fd, int place_fd)

@@ -1,7 +1,7 @@
 /*
  * A tmpfs that is seen by nobody and holds what the container gets parts of: a null and an empty
- * directory to mask with, and in a user namespace, which can make no nodes, the plan's devices. So
- * what is locked or watched inside is not the host's /dev.
+ * directory to mask with, files for /proc, and in a user namespace, which can make no nodes, the
+ * plan's devices. So what is locked or watched inside is not the host's /dev.
  */
 #pragma once
 

@@ -17,6 +17,7 @@
 #include "rootfs/mount.h"
 #include "rootfs/move.h"
 #include "rootfs/nodes.h"
+#include "rootfs/proc_files.h"
 #include "rootfs/resolve.h"
 #include "sys/sys.h"
 
@@ -102,7 +103,9 @@ static int rootfs_mount_fs(const struct plan *p, struct rootfs *r, const struct 
 	if (mount_change(&now, (struct in_root){.fd = fd}, e) < 0)
 		return -1;
 	mounted_add(&r->mounted, m, fd);
-	return rootfs_attach_mount(r, m, &fd, target, e);
+	if (rootfs_attach_mount(r, m, &fd, target, e) < 0)
+		return -1;
+	return m->proc_files ? proc_files_cover(p, m, r->peers, r->nodes_fd, r->proc_dfd, e) : 0;
 }
 
 /* The same rule for links on the way: what the config calls /data may be /proc in the image. */
@@ -257,7 +260,9 @@ static int rootfs_take_nodes(const struct plan *p, struct sources *s, struct roo
 			     struct error *e)
 {
 	r->nodes_fd = fd_steal(&s->nodes_fd);
-	if (r->nodes_fd < 0 && p->masked_paths.n && (r->nodes_fd = nodes_new()) < 0)
+	if (r->nodes_fd < 0 && (p->masked_paths.n || p->proc_files.n) &&
+	    ((r->nodes_fd = nodes_new()) < 0 ||
+	     proc_files_write(&p->proc_files, r->nodes_fd) < 0))
 		return err_sys(e, "linux.maskedPaths: make a tmpfs");
 	if (r->nodes_fd >= 0)
 		nodes_settle(r->nodes_fd, p->new_root ? s->root_at_fd : -1);

@@ -25,6 +25,7 @@ struct sources sources_none(const struct plan *p, struct arena *a)
 		.cloned = arena_array(a, p->n_mounts + 1, bool),
 		.mount_ids = arena_array(a, p->n_mounts + 1, uint64_t),
 		.cgroups = arena_array(a, p->cgroup.dirs.n + 1, int),
+		.looks = guard_new_looks(&p->guard, a),
 	};
 	size_t i;
 
@@ -159,7 +160,7 @@ static int sources_open_cgroups(const struct plan *p, struct sources *s, struct 
 static int source_open_bind(const struct plan *p, size_t i, struct sources *s, struct error *e)
 {
 	const struct mount_plan *m = &p->mounts[i];
-	autoclose int fd = mount_open_source(p, m, e);
+	autoclose int fd = mount_open_source(p, m, s->looks, e);
 
 	if (fd < 0)
 		return -1;

@@ -14,6 +14,8 @@
 #include "base/err.h"
 #include "plan/plan.h"
 
+struct guard_look;
+
 struct sources {
 	int root_fd;	/* the clone */
 	int root_at_fd; /* the directory itself, where the clone will be attached */
@@ -27,6 +29,7 @@ struct sources {
 	const char *cwd; /* to go back to, when binds were staged (rootfs/stage.h); else NULL */
 	bool peers;	/* mounts may be the host's peers (rootfs/attach.h) */
 	int *cgroups;	/* one a cgroup directory of the plan, when a mount shows them */
+	struct guard_look *looks; /* at paths that no source may be (rootfs/guard.h) */
 };
 
 /* An empty set. */

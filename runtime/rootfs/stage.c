@@ -104,7 +104,7 @@ static int stage_clone(const struct plan *p, size_t i, struct sources *s, struct
 		return 0;
 	now.clear = (now.clear & now.set_all) | stage_times(now.set, now.clear);
 	now.clear_all = stage_times(now.set_all, now.clear_all);
-	fd = mount_open_source(p, &now, e);
+	fd = mount_open_source(p, &now, s->looks, e);
 	if (fd < 0)
 		return -1;
 	s->mounts[i] = mount_clone_bind(p, &now, fd, -1, e);

@@ -9,12 +9,24 @@
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
 
+/* The kernel looks at the flags before the program: EFAULT means that it knows them. */
+static bool seccomp_knows(unsigned int flags)
+{
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, NULL) < 0 && errno == EFAULT;
+}
+
+unsigned int seccomp_waits_killable(void)
+{
+	const unsigned int flags =
+		SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+
+	return seccomp_knows(flags) ? SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV : 0;
+}
+
 int seccomp_check_host(const struct seccomp_program *p, struct error *e)
 {
-	if (!p->filter || !(p->flags & SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV))
-		return 0;
-	/* The kernel looks at the flags before the program: EFAULT means that it knows them. */
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, p->flags, NULL) < 0 && errno == EFAULT)
+	if (!p->filter || !(p->flags & SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV) ||
+	    seccomp_knows(p->flags))
 		return 0;
 	return err_set(
 		e, ERR_HOST,

@@ -7,6 +7,9 @@
 /* Whether this kernel knows the program's flags. For the parent, before anything is made. */
 int seccomp_check_host(const struct seccomp_program *p, struct error *e);
 
+/* SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, or 0 if this kernel lacks it. */
+unsigned int seccomp_waits_killable(void);
+
 /*
  * Puts the program on the calling thread, which needs no_new_privs or CAP_SYS_ADMIN.
  * *ret_listener_fd is the notify listener (close-on-exec) or -1. After this every call of ours must

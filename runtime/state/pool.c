@@ -1,30 +1,44 @@
 #include "state/pool.h"
 
+#include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 
-enum { LINE_SIZE = 256 };
+/* As much of a line as shadow reads. */
+enum { LINE_SIZE = 1024 };
 
 struct pool_line {
 	char name[LINE_SIZE]; /* of a user, or his number */
 	uint64_t first, count;
 };
 
+/* As shadow reads them, so that what is somebody's for it is so for us: also 0x70000000. */
+static bool pool_parse_number(const char *text, uint64_t *ret)
+{
+	const uint64_t largest = UINT64_MAX / 4; /* sums of two don't overflow */
+	unsigned long long n;
+	char *end;
+
+	errno = 0;
+	n = strtoull(text, &end, 0);
+	*ret = n;
+	return end != text && !*end && !strchr(text, '-') && !errno && n <= largest;
+}
+
 /* NAME:FIRST:COUNT, and nothing else. */
 static bool pool_parse_line(char *line, struct pool_line *ret)
 {
-	const uint64_t largest = UINT64_MAX / 4; /* sums of two don't overflow */
 	char *first = strchr(line, ':'), *count = first ? strchr(first + 1, ':') : NULL;
 
 	if (!count)
 		return false;
 	*first++ = *count++ = '\0';
 	snprintf(ret->name, sizeof(ret->name), "%s", line);
-	return str_to_u64(first, largest, &ret->first) && str_to_u64(count, largest, &ret->count) &&
+	return pool_parse_number(first, &ret->first) && pool_parse_number(count, &ret->count) &&
 	       ret->count;
 }
 
@@ -140,12 +154,89 @@ static bool pool_repeats(const struct pool *p, const struct pool_line *l)
 	return false;
 }
 
+/* ---- where nobody says a word of us ---- */
+
+enum { UNASKED_FIRST = 1879048192, UNASKED_RANGES = 268304384 / ID_RANGE_SIZE };
+
+/* Ranges that the file gives to others. */
+static void pool_mark_others(const char *text, bool taken[UNASKED_RANGES])
+{
+	const uint64_t end = (uint64_t)UNASKED_FIRST + (uint64_t)UNASKED_RANGES * ID_RANGE_SIZE;
+	struct pool_line l;
+	uint64_t i, last;
+
+	while (pool_next_line(&text, &l)) {
+		if (!pool_overlap(l.first, l.count, UNASKED_FIRST, end - UNASKED_FIRST))
+			continue;
+		i = l.first < UNASKED_FIRST ? 0 : (l.first - UNASKED_FIRST) / ID_RANGE_SIZE;
+		last = l.first + l.count > end ? end : l.first + l.count;
+		for (; UNASKED_FIRST + i * ID_RANGE_SIZE < last; i++)
+			taken[i] = true;
+	}
+}
+
+/* Always cut at the same ids: an entry that comes or goes moves no range, so that none overlaps one
+ * that a container holds. */
+static int pool_cut(const char *subuid, const char *subgid, struct pool *ret, struct error *e)
+{
+	bool taken[UNASKED_RANGES] = {false};
+	struct pool p = {.unasked = true};
+	bool goes_on = false;
+	uint32_t i;
+
+	pool_mark_others(subuid, taken);
+	pool_mark_others(subgid, taken);
+	for (i = 0; i < UNASKED_RANGES; goes_on = !taken[i++]) {
+		if (taken[i])
+			continue;
+		if (!goes_on && p.n == POOL_ENTRIES_MAX)
+			break;
+		if (!goes_on)
+			p.v[p.n++].first = UNASKED_FIRST + i * ID_RANGE_SIZE;
+		p.v[p.n - 1].size += ID_RANGE_SIZE;
+	}
+	if (!p.n)
+		return err_set(e, ERR_HOST,
+			       "/etc/subuid and /etc/subgid give all ids of " POOL_ENTRY
+			       " to others, and no entry " POOL_NAME
+			       " says what ids containers may have instead");
+	*ret = p;
+	return 0;
+}
+
+/* What the file says of us first, well-formed or not; NULL: nothing. */
+static const char *pool_find_word(const char *text)
+{
+	while (text && !str_after(text, POOL_NAME ":")) {
+		text = strchr(text, '\n');
+		text = text ? text + 1 : NULL;
+	}
+	return text;
+}
+
+/* Somebody says a word of us that gives nothing: it is not for us to know better. */
+static int pool_refuse_word(const char *in_subuid, const char *in_subgid, struct error *e)
+{
+	const char *word = in_subuid ? in_subuid : in_subgid;
+	int len = (int)strcspn(word, "\n");
+
+	return err_set(e, ERR_HOST,
+		       "%s: the entry %.*s gives containers no ids: root writes the same "
+		       "%s:FIRST:COUNT to /etc/subuid and /etc/subgid, or removes it, and "
+		       "containers get the usual ones",
+		       in_subuid ? "/etc/subuid" : "/etc/subgid", len > 64 ? 64 : len, word,
+		       POOL_NAME);
+}
+
 int pool_read(const char *subuid, const char *subgid, struct pool *ret, struct error *e)
 {
+	const char *in_subuid = pool_find_word(subuid), *in_subgid = pool_find_word(subgid);
 	const char *text = subuid;
 	struct pool p = {0};
 	struct pool_line l;
 
+	if (!in_subuid && !in_subgid)
+		return pool_cut(subuid, subgid, ret, e);
 	while (p.n < POOL_ENTRIES_MAX && pool_next_line(&text, &l)) {
 		if (!str_eq(l.name, POOL_NAME))
 			continue;
@@ -156,11 +247,7 @@ int pool_read(const char *subuid, const char *subgid, struct pool *ret, struct e
 		p.v[p.n++] = (struct id_range){(uint32_t)l.first, (uint32_t)l.count};
 	}
 	if (!p.n)
-		return err_set(
-			e, ERR_HOST,
-			"/etc/subuid has no entry " POOL_NAME
-			", which says what ids containers may have; root adds one by "
-			"`echo " POOL_ENTRY " | tee -a /etc/subuid /etc/subgid`");
+		return pool_refuse_word(in_subuid, in_subgid, e);
 	*ret = p;
 	return 0;
 }

@@ -186,9 +186,8 @@ int ranges_take_in(int dfd, const struct pool *pool, const char *state_dir, stru
 	if (got < 0)
 		return -1;
 	return err_set(e, ERR_HOST,
-		       "containers hold all of the %u ranges of ids that /etc/subuid gives "
-		       "to " POOL_NAME ": delete some, or add another entry to /etc/subuid and "
-		       "/etc/subgid",
+		       "containers hold all of the %u ranges of ids that there are: delete some, or "
+		       "give more to " POOL_NAME " in /etc/subuid and /etc/subgid",
 		       pool_count(pool));
 }
 
@@ -276,8 +275,15 @@ static char *ranges_read_file(const char *path, struct arena *a, struct error *e
 	if (fd < 0 && errno == ENOENT)
 		return arena_strdup(a, "");
 	text = fd < 0 ? NULL : fd_read_all(fd, POOL_FILE_MAX, a, &len);
-	if (!text)
+	if (!text) {
 		err_sys(e, "read %s", path);
+		return NULL;
+	}
+	/* What comes behind it may be an entry of somebody's. */
+	if (strlen(text) != len) {
+		err_set(e, ERR_HOST, "%s: it has a NUL byte, and is no list of ids", path);
+		return NULL;
+	}
 	return text;
 }
 

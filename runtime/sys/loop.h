@@ -29,7 +29,7 @@ struct loop_source {
 	void *context;
 };
 
-enum { LOOP_MAX = 12 };
+enum { LOOP_MAX = 16 };
 
 struct loop {
 	size_t n;

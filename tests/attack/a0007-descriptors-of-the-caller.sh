@@ -79,6 +79,21 @@ the_hosts_environment_does_not_reach_the_program() {
 	hides "$out" canary
 }
 
+# As long as the container lives, its run does: who finds a hole in the one should find no more in the other.
+a_run_in_the_foreground_keeps_nothing_of_the_caller() {
+	local pid fd
+	mkdir outside
+	bundle 'args(["sleep", "100"])'
+	"$SBXRUN" --root "$T/state" run -b "$B" "$ID" 3<outside 9<outside 200<outside &
+	pid=$!
+	wait_until 10 eval '[ "$(status_of "$ID")" = running ]'
+	for fd in "/proc/$pid/fd"/*; do
+		[[ $(readlink "$fd") != */outside ]] || leaked "descriptor ${fd##*/} is still open"
+	done
+	sbx kill "$ID" KILL
+	wait "$pid" || :
+}
+
 # From a directory ".." goes on, and from a place that was only looked up (O_PATH), too.
 a_stream_that_is_a_directory() {
 	mkdir -p canary/in

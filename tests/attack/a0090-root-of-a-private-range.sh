@@ -66,4 +66,12 @@ settings_of_the_kernel_cannot_be_written() {
 	[ -z "$file" ] || escaped "opened for writing: ${file//$'\n'/ }"
 }
 
+# Where nobody set anything up: an ordinary user has all ids that containers get but the last range, and so files and processes with them.
+no_container_has_ids_of_an_ordinary_user() {
+	_as_root true
+	echo joe:1879048192:268238848 >"$PRIVATE_IDS"
+	_as_root 'cat /proc/self/uid_map /proc/self/gid_map'
+	[ "$(tr -s ' ' <<<"$out" | sort -u)" = ' 0 2147287040 65536' ] || escaped "the ids are joe's: $out"
+}
+
 run_tests

@@ -37,13 +37,13 @@ crash_build_alloc() {
 	"$cc" $crash_flags -fPIE -c -o "$crash_bin/alloc.o" "$crash_here/alloc.c"
 	mkdir -p "$crash_bin/alloc" # the name of the program chooses a policy
 	"$cc" -static-pie -o "$crash_bin/alloc/sbxrun-oci" "$crash_top"/build/runtime/*/*.o "$crash_bin/alloc.o" \
-		-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -lm
+		-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -l:libpcre2-8.a -lm
 }
 
 # Links the library's objects to $crash_work/lives, a process that makes containers by life.h, and once more with allocations that
 # can be told to fail.
 crash_build_lives() {
-	local cc=${CC:-cc} lib=("$crash_top/build/libsbxrun.a" -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -lm)
+	local cc=${CC:-cc} lib=("$crash_top/build/libsbxrun.a" -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -l:libpcre2-8.a -lm)
 	local own=("$crash_here/lives.c" "$crash_top/tests/unit/same.c")
 	# shellcheck disable=SC2086  # a list of flags
 	"$cc" $crash_flags -D_GNU_SOURCE -I"$crash_top/runtime" -I"$crash_top/tests/unit" -static-pie -fPIE -o "$crash_work/lives" "${own[@]}" "${lib[@]}"

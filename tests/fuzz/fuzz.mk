@@ -19,7 +19,7 @@ $(B)/sbxrun.a: $(filter-out %/base/arena.o,$(LIBOBJ)) $(OWNOBJ) $(YAJLOBJ) $(SHA
 
 $(B)/fuzz/%: $(B)/tests/fuzz/fuzz_%.o $(B)/sbxrun.a
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(SANITIZE) -fsanitize=fuzzer -o $@ $^ -l:libseccomp.a -l:libcap.a -lm
+	$(Q)$(CC) $(SANITIZE) -fsanitize=fuzzer -o $@ $^ -l:libseccomp.a -l:libcap.a -l:libpcre2-8.a -lm
 
 -include $(wildcard $(B)/tests/fuzz/*.d)
 .PHONY: fuzzers

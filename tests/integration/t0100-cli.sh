@@ -33,7 +33,7 @@ help_goes_to_stdout() {
 		rc_is 0
 		like "$out" '^sbxrun \[OPTION…\] COMMAND'
 	done
-	for verb in create start run state kill delete list exec pause resume ps update events spec plan features doctor install uninstall; do
+	for verb in create start run state kill delete list exec pause resume ps update events spec plan audit features doctor install uninstall do; do
 		for words in "$verb -h" "$verb --help" "$verb -help" "help $verb" "h $verb"; do
 			# shellcheck disable=SC2086
 			run "$SBXRUN" $words

@@ -217,6 +217,117 @@ hooks_are_roots_own_files() {
 	is "$(wc -l <ran)" 2
 }
 
+# A program of i386 that ends with 3: a header, one part, exit(3).
+_i386() {
+	printf '\177ELF\1\1\1\0\0\0\0\0\0\0\0\0\2\0\3\0\1\0\0\0\124\200\4\10\64\0\0\0\0\0\0\0\0\0\0\0\64\0\40\0\1\0\0\0\0\0\0\0' >"$1"
+	printf '\1\0\0\0\0\0\0\0\0\200\4\10\0\200\4\10\140\0\0\0\140\0\0\0\5\0\0\0\0\20\0\0' >>"$1"
+	printf '\270\1\0\0\0\273\3\0\0\0\315\200' >>"$1"
+	chmod 755 "$1"
+}
+
+a_program_of_another_architecture_is_named() {
+	[ "$(uname -m)" = x86_64 ] || skip 'for x86-64'
+	bundle 'args(["/seven"])'
+	_i386 "$B/rootfs/seven"
+	printf '#!/seven\n' >"$B/rootfs/script"
+	chmod 755 "$B/rootfs/script"
+	run sbx run -b "$B" "$ID"
+	unlike "$err" foreign-abi
+	run _engine create -b "$B" "$ID"
+	rc_is 1
+	like "$err" '"/seven": policy engine refuses programs of i386 \[foreign-abi\]; to allow it.*"foreign-abi": "as-asked" to a policy in /etc/sbxrun/policy.json'
+	nothing_is_left
+	jq '.process.args = ["sleep", "1000"]' "$B/config.json" >config && mv config "$B/config.json"
+	_engine run -d -b "$B" "$ID"
+	run sbx exec "$ID" /script
+	rc_is 255
+	like "$err" '"/script": policy engine refuses programs of i386 \[foreign-abi\]'
+	printf '\76' | dd of="$B/rootfs/seven" bs=1 seek=18 conv=notrunc status=none
+	run sbx exec "$ID" /seven
+	like "$err" 'programs of x32'
+	printf '\50' | dd of="$B/rootfs/seven" bs=1 seek=18 conv=notrunc status=none
+	run sbx exec "$ID" /seven
+	unlike "$err" foreign-abi
+	head -c 40 "$B/rootfs/seven" >short && cat short >"$B/rootfs/seven"
+	run sbx exec "$ID" /seven
+	unlike "$err" foreign-abi
+}
+
+# Rows leave /sys and cgroups out, and what comes behind them keeps its number.
+messages_name_the_mount_of_the_config() {
+	_private_ids
+	bundle '.mounts |= map(select(.destination != "/dev/mqueue"))' \
+		'mount({destination: "/none", type: "bind", source: "/no/such/source", options: ["bind"]})'
+	run sbx --policy code run -b "$B" "$ID"
+	rc_is 1
+	like "$err" "mounts\[$(jq '.mounts | length - 1' "$B/config.json")\].source"
+}
+
+# What programs ask /proc for is made up from the limits, and nothing else is there.
+files_of_proc_are_made_up() {
+	_private_ids
+	bundle 'sh("head -n 1 /proc/meminfo; cat /proc/uptime; grep -c ^processor /proc/cpuinfo; grep -c ^cpu /proc/stat
+		cat /proc/loadavg /proc/version; ls /proc | grep -v ^[0-9]; cat /proc/1/comm; : >>/proc/meminfo; cat /sys/x")' \
+		'.linux.resources.memory = {limit: 67108864}' '.linux.resources.cpu = {quota: 100000, period: 100000}'
+	run sbx --policy code run -b "$B" "$ID"
+	is "$out" $'MemTotal:          65536 kB\n0.00 0.00\n1\n2\n0.00 0.00 0.00 1/1 1\nself\nthread-self\nsh'
+	like "$err" "version.: No such file.*meminfo: (Read-only file system|Permission denied)"
+	run sbx --policy code plan -b "$B" "$ID"
+	like "$out" 'mount kind=fs at=/proc type=proc.* then=subset=pid'
+	like "$out" 'proc-file name=meminfo'
+	# Also where the caller is the machine's root and there is no user namespace to write them from.
+	echo '{"version": 1, "policies": {"p": {"base": "oci", "proc": "pids"}}}' >policy.json
+	bundle 'sh("cat /proc/uptime; ls /proc | grep -v ^[0-9]; cat /proc/sys/kernel/ostype")'
+	run sbx --policy "$T/policy.json" run -b "$B" "$ID"
+	is "$out" $'0.00 0.00\nself\nthread-self'
+	run sbx --policy "$T/policy.json" run --no-pivot -b "$B" "$ID"
+	is "$out" $'0.00 0.00\nself\nthread-self'
+}
+
+# What programs do all day, where Landlock holds.
+landlock_leaves_programs_alone() {
+	[ "$("$SBXRUN" doctor --json | jq -r '.checks[] | select(.id == "landlock").status')" = ok ] || skip "this kernel's Landlock lacks something"
+	echo '{"version": 1, "policies": {"p": {"base": "oci", "landlock": "always"}}}' >policy.json
+	mkdir volume && touch volume/file && chmod 666 volume/file
+	bundle 'sh("set -e; cd /tmp; mkdir a b; echo 1 >a/x; mv a/x b/y; ln b/y a/z; ln -s y b/l; rm -r a b; mkfifo p; cp /bin/busybox busybox; ./busybox true
+		echo 1 >/dev/null; echo 1 >/dev/shm/s; echo 1 >>/volume/file; touch /volume/new; head -c 3 /dev/urandom >/dev/zero
+		(: >/proc/self/comm) 2>/dev/null && echo proc; (: >/volume-ro/file) 2>/dev/null && echo ro
+		nc -l -p 7777 >/tmp/heard & i=0; until echo hello | nc 127.0.0.1 7777 2>/dev/null || [ $i -gt 99 ]; do i=$((i + 1)); sleep 0.05; done
+		wait; cat /tmp/heard; stat -c %U /proc/1/status; echo out >>/dev/stdout; echo err >>/dev/stderr")' \
+		'mount({destination: "/tmp", type: "tmpfs", source: "tmpfs"})' \
+		'mount({destination: "/volume", type: "bind", source: ($T + "/volume"), options: ["bind", "rw"]})' \
+		'mount({destination: "/volume-ro", type: "bind", source: ($T + "/volume"), options: ["bind", "ro"]})'
+	run sbx --policy "$T/policy.json" run -b "$B" "$ID"
+	is "$out" $'hello\nroot\nout'
+	is "$err" err
+	rc_is 0
+	[ -e volume/new ] || fail "no file in the volume"
+	run sbx --policy "$T/policy.json" plan -b "$B" "$ID"
+	like "$out" 'landlock abi=[0-9]+'
+	like "$out" 'landlock-place path=/tmp if=writable-mount'
+	run sbx --policy "$T/policy.json" explain -b "$B"
+	like "$out" 'landlock +files as the mounts say, by Landlock \(ABI [0-9]+\)'
+	like "$out" 'Landlock +ABI [0-9]+'
+}
+
+# The streams of a caller who has files for them, which lie outside the root.
+landlock_lets_streams_be_opened_again() {
+	echo '{"version": 1, "policies": {"p": {"base": "oci", "landlock": "auto"}}}' >policy.json
+	bundle 'sh("cat /dev/stdin; echo out >>/dev/stdout; echo err >>/dev/stderr")'
+	echo in >in
+	sbx --policy "$T/policy.json" run -b "$B" "$ID" <in >streams 2>&1
+	is "$(<streams)" $'in\nout\nerr'
+	bundle 'sh("stty size </dev/tty; stty -echo </dev/console && tty")' '.process.terminal = true'
+	run script -qec "stty rows 33 cols 77; $SBXRUN --root $T/state --policy $T/policy.json run -b $B $ID" /dev/null
+	like "$out" '33 77.*/dev/pts/0'
+	# One call goes in beside the first process, and may signal it.
+	bundle 'sh("trap \"exit 5\" TERM; touch /tmp/ready; while :; do sleep 0.05; done")' 'mount({destination: "/tmp", type: "tmpfs", source: "tmpfs"})'
+	sbx --policy "$T/policy.json" run -d -b "$B" "$ID"
+	wait_until 10 sbx exec "$ID" test -e /tmp/ready
+	sbx exec "$ID" kill -TERM 1
+	wait_until 10 eval '[ "$(sbx state "$ID" | jq -r .status)" = stopped ]'
+}
+
 exec_is_held_to_the_same() {
 	bundle 'sh("sleep 1000")' 'caps(["CAP_CHOWN", "CAP_NET_RAW"])'
 	_engine run -d -b "$B" "$ID" </dev/null >/dev/null 2>&1
@@ -300,14 +411,26 @@ the_list_of_those_that_are_gone_stays_short() {
 	local i
 	bundle 'mount({destination: "/x", type: "bind", source: "/proc", options: ["rbind"]})'
 	mkdir -p state
-	for ((i = 0; i < 450; i++)); do
+	for ((i = 0; i < 900; i++)); do
 		printf '{"time":"2026-01-01T00:00:00Z","id":"old%d","policy":"engine","clamps":[{"row":"%0300d","text":"x"}]}\n' "$i" 0 >>state/explain:last
 	done
 	run _engine run -b "$B" "$ID"
 	rc_is 1
 	is "$(wc -l <state/explain:last)" 101
-	is "$(sed -n 100p state/explain:last | jq -r .id)" old449
+	is "$(head -n 1 state/explain:last | jq -r .id)" old800
+	is "$(sed -n 100p state/explain:last | jq -r .id)" old899
 	is "$(tail -n 1 state/explain:last | jq -r .id)" "$ID"
+	# Long ones count by their length, and one that never ends is let go.
+	for ((i = 0; i < 30; i++)); do
+		printf '{"id":"long%d","policy":"%012000d"}\n' "$i" 0 >>state/explain:last
+	done
+	run _engine run -b "$B" "$ID"
+	rc_is 1
+	is "$(head -n 1 state/explain:last | jq -r .id)" long14
+	is "$(wc -l <state/explain:last)" 17
+	printf '%0300000d' 0 >state/explain:last
+	run _engine run -b "$B" "$ID"
+	is "$(jq -r .id state/explain:last)" "$ID"
 }
 
 policies_can_be_listed_shown_compared_and_checked() {

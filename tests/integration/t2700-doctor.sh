@@ -187,33 +187,38 @@ a_user_without_a_name_has_ranges_by_his_number() {
 	_answers 2 0 ids.subgid ok
 }
 
-# The usual entry, another one where somebody has these ids, and in place of one that can't be used.
-root_is_told_how_to_make_ranges_for_containers() {
+# Without any set-up; where others have some of them; where an entry can't be used, or says that there are none.
+root_is_told_what_ranges_containers_get() {
 	_program
 	_apart '
 		own_etc
 		: >/etc/subuid
 		rm /etc/subgid
 		doctor "$T/1"
-		help "$T/1" ids.auto
-		doctor "$T/2"
 		echo other:1879048192:65536 | tee /etc/subuid >/etc/subgid
+		doctor "$T/2"
+		echo sbxrun:1879048200:65536 >>/etc/subuid
 		doctor "$T/3"
 		help "$T/3" ids.auto
 		doctor "$T/4"
-		echo sbxrun:1879048200:65536 >>/etc/subuid
+		cp /etc/subuid "$T/subuid"
+		echo sbxrun:0:0 >>/etc/subgid
 		doctor "$T/5"
 		help "$T/5" ids.auto
 		doctor "$T/6"
-		cp /etc/subuid "$T/subuid"'
-	_answers 1 0 ids.auto warn 'have no entry sbxrun'
-	_answers 2 0 ids.auto ok '^for 4094 containers'
-	_answers 3 0 ids.auto warn 'have no entry sbxrun'
-	is "$(_remedy 3 ids.auto)" 'echo sbxrun:1879113728:67108864 | tee -a /etc/subuid /etc/subgid'
-	_answers 4 0 ids.auto ok '^for 1024 containers'
-	_answers 5 0 ids.auto warn 'sbxrun:1879048200:65536'
-	_answers 6 0 ids.auto ok '^for 1024 containers'
-	is "$(<"$T/subuid")" $'other:1879048192:65536\nsbxrun:1879113728:67108864'
+		echo other:1800000000:1000000000 >/etc/subuid
+		doctor "$T/7"
+		echo sbxrun:100000:65536 | tee -a /etc/subuid >>/etc/subgid
+		doctor "$T/8"'
+	_answers 1 0 ids.auto ok '^for 4094 containers: the usual ids'
+	_answers 2 0 ids.auto ok '^for 4093 containers'
+	_answers 3 0 ids.auto warn 'sbxrun:1879048200:65536'
+	_answers 4 0 ids.auto ok '^for 4093 containers'
+	is "$(<"$T/subuid")" 'other:1879048192:65536'
+	_answers 5 0 ids.auto warn '/etc/subgid: the entry sbxrun:0:0 gives containers no ids'
+	_answers 6 0 ids.auto ok '^for 4093 containers'
+	_answers 7 0 ids.auto warn 'to others, and no entry sbxrun'
+	_answers 8 0 ids.auto ok '^for 1 containers$'
 }
 
 helpers_without_the_right_to_map_are_noticed() {

@@ -318,17 +318,62 @@ a_mount_below_that_cannot_is_named_as_such() {
 	umount tree/ram
 }
 
-without_an_entry_the_error_says_how_to_add_one() {
+# _without_files CMD…: neither /etc/subuid nor /etc/subgid is there for CMD.
+_without_files() {
+	mkdir -p etc/up etc/work
+	unshare -m --propagation private bash -c 'umount /etc/subuid /etc/subgid
+		mount -t overlay -o "lowerdir=/etc,upperdir=$1/etc/up,workdir=$1/etc/work" overlay /etc || exit 99
+		rm -f /etc/subuid /etc/subgid && shift && "$@"' _ "$T" "$@"
+}
+
+# On a fresh machine nobody has written anything.
+without_an_entry_there_are_the_usual_ids() {
+	local first
 	_policy always
-	: >"$PRIVATE_IDS"
+	bundle 'sh("cat /proc/self/uid_map")'
+	for text in '' joe:100000:65536 $'sbxrunner:1:2\n::\nx:y:z'; do
+		printf '%s' "$text" >"$PRIVATE_IDS"
+		run _sbx run -b "$B" "$ID"
+		rc_is 0
+		read -r _ first _ <<<"$out"
+		[ "$first" -ge 1879048192 ] && [ "$first" -lt 2147352576 ] || fail "$first is not one of the usual ids"
+	done
+	run _without_files "$SBXRUN" --root "$T/state" --policy "$T/policy.json" run -b "$B" "$ID"
+	rc_is 0
+	like "$out" "^ +0 +$first +65536"
+}
+
+ids_that_others_have_are_left_to_them() {
+	_policy always
+	echo other:1879048192:268238848 >"$PRIVATE_IDS"
+	_box 'cat /proc/self/uid_map'
+	rc_is 0
+	is "$(tr -s ' ' <<<"$out")" ' 0 2147287040 65536'
+	echo other:1879048192:268238849 >"$PRIVATE_IDS"
 	_box true
 	rc_is 1
-	like "$err" '/etc/subuid has no entry sbxrun.*echo sbxrun:[0-9:]* . tee -a /etc/subuid /etc/subgid'
+	like "$err" 'give all ids of sbxrun:1879048192:268304384 to others, and no entry sbxrun'
+}
+
+an_administrator_who_wants_none_says_so() {
+	_policy always
+	echo sbxrun:0:0 >"$PRIVATE_IDS"
+	_box true
+	rc_is 1
+	like "$err" '/etc/subuid: the entry sbxrun:0:0 gives containers no ids.*\[user-namespace\]'
 	_policy auto
-	: >"$PRIVATE_IDS"
+	echo sbxrun:0:0 >"$PRIVATE_IDS"
 	_box 'cat /proc/self/uid_map'
 	rc_is 0
 	is "$(tr -s ' ' <<<"$out")" ' 0 0 4294967295'
+}
+
+a_file_that_ends_early_is_no_list() {
+	_policy always
+	printf 'joe:100000:65536\n\0\nother:1879048192:268304384\n' >"$PRIVATE_IDS"
+	_box true
+	rc_is 1
+	like "$err" '/etc/subuid: it has a NUL byte'
 }
 
 an_entry_with_ids_of_others_is_refused() {
@@ -443,17 +488,15 @@ a_terminal_works() {
 }
 
 plan_and_explain_hold_nothing() {
-	local before
 	_policy always
 	bundle
-	before=$(ls /run/sbxrun-ranges 2>/dev/null || :)
 	run _sbx plan -b "$B" "$ID"
 	rc_is 0
 	like "$out" 'user'
 	run _sbx explain -b "$B"
 	rc_is 0
 	like "$out" 'a user namespace of its own'
-	is "$(ls /run/sbxrun-ranges 2>/dev/null || :)" "$before"
+	is "$(grep -lrs "^$T/" /run/sbxrun-ranges || :)" ""
 }
 
 # ---- who holds what ----
@@ -471,10 +514,13 @@ delete_frees_the_range() {
 	[ ! -e "/run/sbxrun-ranges/$first" ] || fail "$first is still held"
 }
 
-# Of the machine's ranges two, which nobody else's test has, in two state roots.
+# Of the machine's ranges two, which nobody else's test has, in two state roots: by an entry, or (unasked) by what others leave.
 _two_ranges() {
+	FIRST=$((1879048192 + ($$ % 2000) * 131072))
 	_policy always
-	echo "sbxrun:$((1879048192 + ($$ % 2000) * 131072)):131072" >"$PRIVATE_IDS"
+	echo "sbxrun:$FIRST:131072" >"$PRIVATE_IDS"
+	[ "${1:-}" != unasked ] ||
+		printf 'other:%u:%u\n' $((FIRST + 131072)) $((2147352576 - FIRST - 131072)) 1879000000 $((FIRST - 1879000000)) >"$PRIVATE_IDS"
 }
 
 all_state_roots_have_one_table() {
@@ -502,12 +548,17 @@ a_failed_create_holds_nothing() {
 		run _sbx create -b "$B" "$ID"
 		rc_is 1
 	done
-	is "$(ls "/run/sbxrun-ranges/$(cut -d: -f2 "$PRIVATE_IDS")" 2>/dev/null || :)" ""
+	is "$(ls "/run/sbxrun-ranges/$FIRST" 2>/dev/null || :)" ""
 }
 
 a_create_that_was_killed_holds_nothing_once_it_is_deleted() {
+	_killed_creates_hold_nothing
+	_killed_creates_hold_nothing unasked
+}
+
+_killed_creates_hold_nothing() {
 	local i
-	_two_ranges
+	_two_ranges "$@"
 	for i in 1 2 3 4; do
 		bundle 'hook("createRuntime"; "/bin/sleep"; ["sleep", "100"])'
 		# In the hook it has its range and its record, and is not committed.
@@ -518,7 +569,7 @@ a_create_that_was_killed_holds_nothing_once_it_is_deleted() {
 		wait $! || :
 		_sbx delete -f "$ID"
 	done
-	is "$(ls "/run/sbxrun-ranges/$(cut -d: -f2 "$PRIVATE_IDS")" 2>/dev/null || :)" ""
+	is "$(ls "/run/sbxrun-ranges/$FIRST" 2>/dev/null || :)" ""
 }
 
 run_tests

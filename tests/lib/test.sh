@@ -395,6 +395,12 @@ find_leaks() {
 	local dir pid end cmd
 	LEAKS=()
 	find_cgroups
+	# A scope's own directory is systemd's to remove, once it has heard that it is empty.
+	end=$((${EPOCHREALTIME/./} + 10000000))
+	while [[ "${CGROUPS[*]}" == *.scope* ]] && [ "${EPOCHREALTIME/./}" -lt "$end" ]; do
+		nap
+		find_cgroups
+	done
 	for dir in "${CGROUPS[@]}"; do
 		# The parent that `bundle` chose for the test's cgroups is nobody's to remove: the runtime may have found it there.
 		if [ "${dir##*/}" != "$P" ] || ! rmdir "$dir" 2>/dev/null; then
@@ -490,15 +496,18 @@ clean_up() {
 # Waits for the test's end, sets RC to its status or to "timeout". The test writes its status into a fifo, so that no
 # watchdog process is needed; one that was killed before it could is noticed by its absence.
 wait_for_body() {
-	local end=$((${EPOCHREALTIME/./} + TEST_LIMIT * 1000000))
+	local part='' end=$((${EPOCHREALTIME/./} + TEST_LIMIT * 1000000))
 	RC=''
-	until read -rt 0.2 RC <&"$DONE_FD"; do
+	# The time may be up between two digits: a read that fails has taken the first.
+	until read -rt 0.2 part <&"$DONE_FD"; do
+		RC+=$part part=''
 		kill -0 "$BODY_PID" 2>/dev/null || break
 		if [ "${EPOCHREALTIME/./}" -gt "$end" ]; then
 			RC=timeout
 			return
 		fi
 	done
+	RC+=$part
 	# It may have written its status between the last look and its end.
 	[ -n "$RC" ] || read -rt 0.2 RC <&"$DONE_FD" || :
 	# One that was late to write must not speak for the next test.

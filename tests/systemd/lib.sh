@@ -91,7 +91,8 @@ is_gone() {
 	done
 }
 
-# The runtime is to take a unit away before it returns; systemd forgets it a moment later.
+# Where systemd has the unified tree it takes a unit away by itself; elsewhere the runtime does before it returns, and systemd forgets it
+# a moment later.
 gone_is() {
 	wait_until 10 is_gone "$1"
 }

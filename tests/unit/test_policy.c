@@ -372,6 +372,29 @@ TEST(code_takes_what_engine_leaves)
 	CHECK(c.linux_.resources.cpu.quota.set);
 }
 
+/* Messages name what the document has, though rows before took mounts away. */
+TEST(mounts_keep_their_numbers)
+{
+	struct oci_config c = config_of(
+		LINUX("") ", \"mounts\": [{\"destination\": \"/sys\", \"type\": \"sysfs\"}, "
+			  "{\"destination\": \"/proc\", \"type\": \"proc\"}, "
+			  "{\"destination\": \"/sys/fs/cgroup\", \"type\": \"cgroup\"}, "
+			  "{\"destination\": \"/x\", \"type\": \"ext4\", \"source\": \"y\"}]");
+	bool proc = false;
+	size_t i;
+
+	CHECK(tighten("code", &c) < 0);
+	CHECK(strstr(e.text, "a filesystem of type \"ext4\" (mounts[3])"));
+	c.mounts.n--;
+	CHECK(tighten("code", &c) == 0);
+	CHECK_INT(c.mounts.n, 1);
+	CHECK_INT(c.mounts.v[0].at, 1);
+	for (i = 0; i < clamps.n; i++)
+		proc = proc ||
+		       str_eq(clamps.v[i].text, "mounts[1]: only processes are in \"/proc\"");
+	CHECK(proc);
+}
+
 TEST(code_runs_no_hooks)
 {
 	struct oci_config c =
@@ -510,6 +533,27 @@ static unsigned int random_below(size_t n)
 
 /* For all calls, all values that conditions speak of, and profiles of all kinds: a policy never
  * answers more softly than the profile does, nor than the policy alone. */
+/* The row holds on its own, where nothing else asks for a filter. */
+TEST(other_architectures_are_closed_without_a_list)
+{
+	struct seccomp_data own = {.arch = syscall_arch_native()->token, .nr = 0};
+	struct seccomp_data other = {.arch = own.arch == AUDIT_ARCH_X86_64 ? AUDIT_ARCH_I386 :
+									     AUDIT_ARCH_ARM,
+				     .nr = 20};
+	struct policy p = *policy_preset_find("oci");
+	struct oci_config c = config_of("");
+	struct seccomp_program f;
+	struct notes notes = {0};
+
+	p.level[LEVEL_FOREIGN_ABI] = ABI_KILL;
+	clamps = (struct policy_clamps){0};
+	CHECK(policy_tighten(&p, &root_host, &c, &arena, &clamps, &e) == 0);
+	CHECK(clamped("foreign-abi"));
+	CHECK(seccomp_program_build(&c.linux_.seccomp, &arena, &f, &notes, &e) == 0);
+	CHECK_INT(bpf_eval(f.filter, f.len, &other).action, SECCOMP_RET_KILL_PROCESS);
+	CHECK_INT(bpf_eval(f.filter, f.len, &own).action, SECCOMP_RET_ALLOW);
+}
+
 TEST(a_policy_only_makes_filters_stricter)
 {
 	static const char *const actions[] = {"ALLOW", "LOG",	 "ERRNO", "KILL_PROCESS",
@@ -598,18 +642,244 @@ TEST(the_lists_are_sorted_and_of_calls_that_are_known)
 }
 
 /* An engine of an ordinary user has made the user namespace itself; `podman build` binds /sys. */
+/* Files of /proc */
+
+static const char *proc_file(const struct proc_files *p, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (str_eq(p->v[i].name, name))
+			return p->v[i].text;
+	return "none";
+}
+
+/* How often a line begins so. */
+static size_t count_lines(const char *text, const char *with)
+{
+	size_t n = 0;
+
+	for (; text; text = strchr(text, '\n') ? strchr(text, '\n') + 1 : NULL)
+		n += str_after(text, with) != NULL;
+	return n;
+}
+
+static struct proc_files files_of(const char *resources, uint32_t cpus)
+{
+	const struct machine_facts machine = {.cpus = cpus, .memory = 8ULL << 30, .now = 1234567};
+	const struct oci_config c = config_of(
+		arena_printf(&arena, "\"linux\": {\"resources\": {%s}}", resources));
+
+	return plan_proc_files(&c.linux_.resources, &machine, &arena);
+}
+
+TEST(processors_of_proc_are_those_of_the_limit)
+{
+	static const struct {
+		const char *cpu;
+		uint32_t machine;
+		size_t cpus;
+	} rows[] = {
+		{"", 4, 4},
+		{"", 0, 1},
+		{"\"quota\": 100000, \"period\": 100000", 4, 1},
+		{"\"quota\": 1000, \"period\": 100000", 4, 1},
+		{"\"quota\": 250000", 4, 3},
+		{"\"quota\": 250000, \"period\": 0", 4, 3},
+		{"\"quota\": -1, \"period\": 100000", 4, 4},
+		{"\"quota\": 9000000, \"period\": 100000", 4, 4},
+		{"\"cpus\": \"0-1,7\"", 8, 3},
+		{"\"cpus\": \"0-1,7\", \"quota\": 200000", 8, 2},
+		{"\"cpus\": \"5\"", 8, 1},
+		{"\"cpus\": \"\"", 8, 8},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct proc_files p = files_of(
+			arena_printf(&arena, "\"cpu\": {%s}", rows[i].cpu), rows[i].machine);
+
+		if (count_lines(proc_file(&p, "cpuinfo"), "processor\t: ") != rows[i].cpus ||
+		    count_lines(proc_file(&p, "stat"), "cpu") != rows[i].cpus + 1)
+			FAIL("%s: %s", rows[i].cpu, proc_file(&p, "stat"));
+		CHECK_INT(count_lines(proc_file(&p, "stat"), "btime 1234567"), 1);
+	}
+}
+
+TEST(memory_of_proc_is_that_of_the_limit)
+{
+	static const struct {
+		const char *memory, *total, *swap;
+	} rows[] = {
+		{"", "MemTotal:        8388608 kB\n", "SwapTotal:             0 kB\n"},
+		{"\"limit\": 536870912", "MemTotal:         524288 kB\n",
+		 "SwapTotal:             0 kB\n"},
+		{"\"limit\": 536870912, \"swap\": 536870912", "MemTotal:         524288 kB\n",
+		 "SwapTotal:             0 kB\n"},
+		{"\"limit\": 1048576, \"swap\": 3145728", "MemTotal:           1024 kB\n",
+		 "SwapTotal:          2048 kB\n"},
+		{"\"limit\": -1, \"swap\": -1", "MemTotal:        8388608 kB\n",
+		 "SwapTotal:             0 kB\n"},
+		{"\"limit\": 9223372036854775807", "MemTotal:        8388608 kB\n",
+		 "SwapTotal:             0 kB\n"},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct proc_files p =
+			files_of(arena_printf(&arena, "\"memory\": {%s}", rows[i].memory), 1);
+		const char *text = proc_file(&p, "meminfo");
+
+		if (count_lines(text, rows[i].total) != 1 || count_lines(text, rows[i].swap) != 1)
+			FAIL("%s: %s", rows[i].memory, text);
+		CHECK_INT(count_lines(text, "MemAvailable:"), 1);
+	}
+}
+
+TEST(files_of_proc_go_where_processes_are_shown_alone)
+{
+	const struct policy *code = policy_preset_find("code");
+	struct oci_config c = config_of(
+		LINUX("") ", \"mounts\": [{\"destination\": \"/proc/\", \"type\": \"proc\", "
+			  "\"source\": \"proc\", \"options\": [\"hidepid=2\"]}, "
+			  "{\"destination\": \"/other\", \"type\": \"proc\"}]");
+	struct plan plan = {0};
+
+	CHECK(tighten("code", &c) == 0);
+	c.linux_.resources = (struct oci_resources){0}; /* this host has no cgroups */
+	if (plan_make(&c, "x", "/b", &root_host, &arena, &plan, &e) < 0)
+		FAIL("%s", e.text);
+	CHECK_INT(plan.mounts[0].n_params, 2);
+	policy_set_conditions(code, &c, &root_host, "/run/sbxrun", &arena, &plan);
+	CHECK(plan.mounts[0].proc_files && !plan.mounts[1].proc_files);
+	CHECK_INT(plan.mounts[0].n_params, 1);
+	CHECK_STR(plan.mounts[0].params[0].key, "hidepid");
+	CHECK_STR(plan.mounts[1].params[0].key, "subset");
+	CHECK_INT(plan.proc_files.n, 5);
+	plan = (struct plan){0};
+	CHECK(plan_make(&c, "x", "/b", &root_host, &arena, &plan, &e) == 0);
+	policy_set_conditions(policy_preset_find("engine"), &c, &root_host, "/run/sbxrun", &arena,
+			      &plan);
+	CHECK(!plan.mounts[0].proc_files && !plan.proc_files.n);
+}
+
+/* Landlock */
+
+/* Without rights: there is none. */
+static struct landlock_place place(const struct landlock_plan *p, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (str_eq(p->places[i].path, path))
+			return p->places[i];
+	return (struct landlock_place){0};
+}
+
+#define MOUNTS                                                                                     \
+	"\"mounts\": [{\"destination\": \"/proc\", \"type\": \"proc\"}, "                        \
+	"{\"destination\": \"/dev/pts\", \"type\": \"devpts\"}, "                                  \
+	"{\"destination\": \"/tmp/\", \"type\": \"tmpfs\"}, "                                       \
+	"{\"destination\": \"/in\", \"type\": \"bind\", \"source\": \"/x\", "                      \
+	"\"options\": [\"rw\", \"ro\"]}, "                                                          \
+	"{\"destination\": \"/out\", \"type\": \"bind\", \"source\": \"/x\", "                     \
+	"\"options\": [\"ro\", \"rw\"]}]"
+
+TEST(landlock_gives_what_the_mounts_give)
+{
+	const struct oci_config c = config_of(
+		MOUNTS ", \"linux\": {\"devices\": "
+		       "[{\"path\": \"/dev/kvm\", \"type\": \"c\", \"major\": 10, \"minor\": 232}]}");
+	const struct landlock_plan p = plan_landlock(&c, true, 7, &arena);
+	const uint64_t never = LANDLOCK_MAKE_CHAR | LANDLOCK_MAKE_BLOCK;
+	size_t i;
+
+	CHECK_INT(p.handled, 0xffff);
+	CHECK_INT(p.root, LANDLOCK_EXECUTE | LANDLOCK_READ_FILE | LANDLOCK_READ_DIR);
+	CHECK(!place(&p, "/").path && !place(&p, "/proc").path && !place(&p, "/in").path);
+	CHECK_INT(place(&p, "/tmp").rights, 0xffff & ~never & ~p.root & ~LANDLOCK_IOCTL_DEV);
+	CHECK_INT(place(&p, "/out").rights, place(&p, "/tmp").rights);
+	CHECK_INT(place(&p, "/tmp").on, ON_MOUNT);
+	CHECK(place(&p, "/dev/pts").rights & LANDLOCK_IOCTL_DEV);
+	CHECK(!(place(&p, "/dev/pts").rights & LANDLOCK_MAKE_REG));
+	CHECK(place(&p, "/dev/tty").rights & LANDLOCK_IOCTL_DEV);
+	CHECK(place(&p, "/dev/kvm").rights & LANDLOCK_IOCTL_DEV);
+	CHECK(!(place(&p, "/dev/urandom").rights & LANDLOCK_IOCTL_DEV));
+	CHECK_INT(place(&p, "/dev/null").on, ON_DEVICE);
+	for (i = 0; i < p.n; i++)
+		CHECK(!(p.places[i].rights & never));
+	CHECK(plan_landlock(&c, false, 7, &arena).places[0].path[1] == '\0');
+}
+
+/* A right that the kernel does not know is an error to it. */
+TEST(landlock_asks_for_no_more_than_the_kernel_has)
+{
+	static const struct {
+		int abi;
+		uint64_t handled;
+	} rows[] = {{2, 0x3fff}, {3, 0x7fff}, {4, 0x7fff}, {5, 0xffff}, {99, 0xffff}};
+	const struct oci_config c = config_of(MOUNTS);
+	size_t i, k;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct landlock_plan p = plan_landlock(&c, false, rows[i].abi, &arena);
+
+		CHECK_INT(p.handled, rows[i].handled);
+		CHECK(!(p.root & ~p.handled));
+		for (k = 0; k < p.n; k++)
+			CHECK(p.places[k].rights && !(p.places[k].rights & ~p.handled));
+	}
+}
+
+TEST(a_kernel_without_landlock_is_said_or_refused)
+{
+	struct policy p = *policy_preset_find("oci");
+	struct host_facts facts = root_host;
+	struct oci_config c;
+	struct plan plan = {0};
+	int abi;
+
+	for (abi = 0; abi < 8; abi++) {
+		bool there = abi >= LANDLOCK_ABI_LEAST;
+
+		facts.landlock_abi = abi;
+		clamps = (struct policy_clamps){0};
+		c = config_of(PROCESS(""));
+		p.level[LEVEL_LANDLOCK] = LANDLOCK_AUTO;
+		CHECK(policy_tighten(&p, &facts, &c, &arena, &clamps, &e) == 0);
+		CHECK(clamped("landlock"));
+		CHECK(!strstr(clamps.v[0].text, "no Landlock, since") == there);
+		CHECK(c.process.no_new_privileges == there);
+		plan = (struct plan){0};
+		policy_set_conditions(&p, &c, &facts, "/run/sbxrun", &arena, &plan);
+		CHECK_INT(plan.landlock.abi, there ? abi : 0);
+		p.level[LEVEL_LANDLOCK] = LANDLOCK_ALWAYS;
+		CHECK((policy_tighten(&p, &facts, &c, &arena, &clamps, &e) == 0) == there);
+		CHECK(there || strstr(e.text, "[landlock]; to allow it, an administrator gives "
+					      "\"landlock\": \"auto\""));
+		CHECK(!plan_landlock_lack(abi) == (abi >= 5));
+		p.level[LEVEL_LANDLOCK] = AS_ASKED;
+		plan = (struct plan){0};
+		policy_set_conditions_exec(&p, &c, &facts, &arena, &plan);
+		CHECK_INT(plan.landlock.abi, 0);
+	}
+}
+
+/* Conditions */
+
 TEST(a_read_only_sys_is_a_source_where_root_is_not_the_machines)
 {
 	const struct policy *engine = policy_preset_find("engine");
 	struct plan plan = {.by_machine_root = true};
+	const struct oci_config c = {0};
 
-	policy_set_conditions(engine, "/run/sbxrun", 0, &arena, &plan);
+	policy_set_conditions(engine, &c, &root_host, "/run/sbxrun", &arena, &plan);
 	CHECK(plan.guard.sources && !plan.guard.shows_sys);
 	plan = (struct plan){.by_machine_root = true, .owns_userns = true};
-	policy_set_conditions(engine, "/run/sbxrun", 0, &arena, &plan);
+	policy_set_conditions(engine, &c, &root_host, "/run/sbxrun", &arena, &plan);
 	CHECK(plan.guard.shows_sys);
 	plan = (struct plan){.by_machine_root = false};
-	policy_set_conditions(engine, "/run/sbxrun", 1000, &arena, &plan);
+	policy_set_conditions(engine, &c, &root_host, "/run/sbxrun", &arena, &plan);
 	CHECK(plan.guard.sources && plan.guard.shows_sys);
 }
 

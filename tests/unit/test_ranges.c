@@ -71,14 +71,87 @@ TEST(lines_that_say_nothing_are_passed_over)
 	CHECK_INT(p.n, 1);
 }
 
-TEST(without_an_entry_the_error_says_how_to_add_one)
+/* ---- where no file says a word of us ---- */
+
+TEST(without_an_entry_there_are_the_usual_ids)
 {
+	static const char *const others[] = {"", "joe:100000:65536\n", "joe:100000:65536",
+					     "joe:1878982656:65536\njim:2147352576:65536\n",
+					     "\n\n# no entry\nxsbxrun:1879048192:65536:\n",
+					     "joe:1879048192:-5\njoe:x:y\njoe:1879048192:0\n"};
+	struct pool p;
+	size_t i;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		CHECK(read_pool(others[i], "", &p) == 0);
+		CHECK(p.unasked);
+		CHECK_INT(p.n, 1);
+		CHECK_INT(pool_count(&p), 4094);
+		CHECK_INT(pool_range(&p, 0).first, 1879048192);
+		CHECK_INT(pool_range(&p, 4093).first, 2147352576 - 65536);
+		CHECK(read_pool("", others[i], &p) == 0);
+		CHECK_INT(pool_count(&p), 4094);
+	}
+	CHECK(read_pool(OURS, OURS, &p) == 0);
+	CHECK(!p.unasked);
+}
+
+/* Whatever others have, of either file: none of it is given, and all that is left is, up to the
+ * cap of parts. */
+TEST(ids_of_others_are_cut_out_of_the_usual_ones)
+{
+	static const struct {
+		const char *subuid, *subgid;
+		uint32_t count, first, second; /* of ranges */
+	} rows[] = {
+		{"a:1879048192:1\n", "", 4093, 1879113728, 1879179264},
+		{"", "a:1879048192:65537\n", 4092, 1879179264, 1879244800},
+		{"a:1800000000:79048193\n", "", 4093, 1879113728, 1879179264},
+		{"a:1879113727:2\n", "", 4092, 1879179264, 1879244800},
+		{"a:1879113728:65536\n", "b:1879244800:65536", 4092, 1879048192, 1879179264},
+		{"a:2147352575:1000000000\n", "", 4093, 1879048192, 1879113728},
+		{"a:0x70000000:0x10000\n", "", 4093, 1879113728, 1879179264},
+		{"a:1879048192:268238848\n", "", 1, 2147287040, 0},
+		{"a:2000000000:4000000000000\n", "1000:1879048192:100000000\n", 319, 1979056128,
+		 1979121664},
+	};
+	struct pool p;
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (read_pool(rows[i].subuid, rows[i].subgid, &p) < 0)
+			FAIL("%zu: %s", i, why.text);
+		if (pool_count(&p) != rows[i].count || pool_range(&p, 0).first != rows[i].first ||
+		    (rows[i].second && pool_range(&p, 1).first != rows[i].second))
+			FAIL("%zu: %u ranges from %u on", i, pool_count(&p),
+			     pool_range(&p, 0).first);
+	}
+}
+
+TEST(many_entries_of_others_leave_the_first_parts)
+{
+	char *text = arena_strdup(&arena, "");
+	struct pool p;
+	int i;
+
+	for (i = 0; i < 40; i++)
+		text = arena_printf(&arena, "%sa:%d:1\n", text, 1879048192 + (2 * i + 1) * 65536);
+	CHECK(read_pool("", text, &p) == 0);
+	CHECK_INT(p.n, POOL_ENTRIES_MAX);
+	CHECK_INT(pool_count(&p), POOL_ENTRIES_MAX);
+	CHECK_INT(pool_range(&p, 15).first, 1879048192 + 30 * 65536);
+}
+
+/* shadow believes lines of up to 1023 characters. */
+TEST(an_entry_of_a_long_name_counts)
+{
+	char name[1000];
 	struct pool p;
 
-	CHECK(read_pool("joe:100000:65536\n", "", &p) < 0);
-	CHECK_STR(why.text,
-		  "/etc/subuid has no entry sbxrun, which says what ids containers may have; root adds one by "
-		  "`echo sbxrun:1879048192:268304384 | tee -a /etc/subuid /etc/subgid`");
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	CHECK(read_pool(arena_printf(&arena, "%s:1879048192:65536\n", name), "", &p) == 0);
+	CHECK_INT(pool_count(&p), 4093);
 }
 
 static const char *refusal(const char *subuid, const char *subgid)
@@ -86,6 +159,29 @@ static const char *refusal(const char *subuid, const char *subgid)
 	struct pool p;
 
 	return read_pool(subuid, subgid, &p) < 0 ? why.text : "accepted";
+}
+
+/* A word of ours that gives nothing is an administrator's no, or his mistake. */
+TEST(an_entry_that_gives_nothing_is_no_consent)
+{
+	static const struct {
+		const char *subuid, *subgid, *says;
+	} rows[] = {
+		{POOL_NONE "\n", "", "/etc/subuid: the entry sbxrun:0:0 gives containers no ids"},
+		{"", POOL_NONE, "/etc/subgid: the entry sbxrun:0:0 gives"},
+		{"joe:1:2\n" POOL_NONE "\n", POOL_NONE "\n", "/etc/subuid: the entry sbxrun:0:0"},
+		{"sbxrun:\n", "", "the entry sbxrun: gives"},
+		{"sbxrun:a:b\n", "", "the entry sbxrun:a:b gives"},
+		{"", OURS, "/etc/subgid: the entry sbxrun:1879048192:131072 gives"},
+		{POOL_NONE "\n", OURS, "/etc/subuid: the entry sbxrun:0:0 gives"},
+		{"a:1879048192:268304384\n", "", "to others, and no entry sbxrun"},
+		{"a:0:4294967295\n", "", "to others, and no entry sbxrun"},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!strstr(refusal(rows[i].subuid, rows[i].subgid), rows[i].says))
+			FAIL("%zu: %s", i, why.text);
 }
 
 TEST(entries_that_are_somebody_elses_are_refused)
@@ -375,8 +471,8 @@ TEST(when_all_are_held_the_error_says_so)
 	take_and_record("b");
 	CHECK(take("c", &h) < 0);
 	CHECK_STR(why.text,
-		  "containers hold all of the 2 ranges of ids that /etc/subuid gives to sbxrun: delete some, or add "
-		  "another entry to /etc/subuid and /etc/subgid");
+		  "containers hold all of the 2 ranges of ids that there are: delete some, or give more to sbxrun "
+		  "in /etc/subuid and /etc/subgid");
 	end();
 }
 

@@ -1,0 +1,236 @@
+/*
+ * The code runner: a request becomes a config in memory, the config becomes a container by the very
+ * same way as that of any engine (life/life.h), and what happened in it becomes a result. Nothing
+ * stays: a box ends with its program, or with the process that runs it.
+ *
+ *	request.c    what is asked for: defaults, presets          languages.c  rows of languages
+ *	rootfs.c     the root that it runs in                      config.c     the config
+ *	do.c         one box, or two: compiling is a step          run.c        a box from birth to end
+ *	stream.c     its output, capped                            resolver.c   names that it asks for
+ *	workspace.c  what it wrote, and taking it out              result.c     the result as JSON
+ *	denials.c    what was refused                              hints.c      what to do about it
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "json/types.h"
+#include "oci/notes.h"
+
+#define BOX_WORKSPACE "/workspace"
+#define BOX_ID_PREFIX "do-"
+enum { BOX_UID = 65534, BOX_CODE_MAX = 16 << 20, BOX_GRACE_MS = 2000 };
+
+/* ---- languages ---- */
+
+enum { BOX_WORDS_MAX = 12 };
+
+/* A language: data alone. A new one is a row. */
+struct box_language {
+	const char *name;
+	const char *aliases[6];
+	const char *rootfs; /* the name of the one that sbxrun-rootfs builds */
+	const char *file; /* what the code is called in the workspace */
+	const char *compile[BOX_WORDS_MAX]; /* a step before, in a box of its own; or nothing */
+	const char *product; /* what that step makes, which is what the next one is given */
+	const char *run[BOX_WORDS_MAX];
+	bool just_in_time; /* needs memory that is writable and executable */
+};
+
+extern const struct box_language box_languages[];
+extern const size_t box_n_languages;
+
+/* By name or alias; NULL: there is none. */
+const struct box_language *box_language_find(const char *name);
+
+/* ---- a request ---- */
+
+struct box_limits {
+	int64_t memory; /* bytes; swap is none */
+	uint32_t cpus;	/* thousandths of a processor */
+	uint32_t pids;
+	int64_t timeout_ns;
+	int64_t cpu_time_ns; /* 0: none but the timeout */
+	int64_t disk; /* bytes of the workspace; 0: half of the memory, at most 256 MB */
+	int64_t tmpfs;	   /* bytes of /tmp */
+	int64_t output;	   /* bytes of each stream */
+	int64_t file_size; /* 0: none */
+	uint32_t open_files;
+};
+
+/* A set of limits with a name. */
+struct box_preset {
+	const char *name;
+	const char *what;
+	struct box_limits limits;
+};
+extern const struct box_preset box_presets[];
+extern const size_t box_n_presets;
+const struct box_preset *box_preset_find(const char *name);
+
+struct box_volume {
+	const char *source; /* absolute, of the host */
+	const char *target; /* absolute, in the box */
+	bool writable;
+};
+
+struct box_rlimit {
+	const char *type; /* RLIMIT_… */
+	uint64_t soft, hard;
+};
+
+enum box_denials { DENIALS_NONE, DENIALS_CALLS, DENIALS_FULL };
+
+/* Where the output goes while the program runs. */
+enum box_output {
+	OUTPUT_PASS,   /* to our own standard streams */
+	OUTPUT_KEEP,   /* nowhere: it stands in the result */
+	OUTPUT_EVENTS, /* to standard output, as lines of JSON */
+};
+
+struct box_request {
+	const char *state_root;
+	const char *policy; /* NULL: code */
+	const struct box_language *language; /* NULL: a command */
+	const char *code;
+	size_t code_len;
+	struct strings args; /* of the code, or the command itself */
+	const char *rootfs;  /* a name or a path; NULL: the language's */
+	struct box_limits limits;
+	struct strings env; /* NAME=VALUE */
+	const char *cwd;    /* NULL: the workspace */
+	uint32_t uid, gid;
+	size_t n_volumes;
+	const struct box_volume *volumes;
+	size_t n_rlimits;
+	const struct box_rlimit *rlimits;
+	int stdin_fd; /* -1: nothing */
+	bool compiles; /* the language's step before */
+	bool terminal; /* the program has one of its own, which is relayed to ours */
+	bool systemd;
+	bool no_cgroups;
+	bool strict_limits; /* a limit that can't be held is a failure */
+	enum box_denials denials;
+	enum box_output output;
+	const char *copy_out; /* a directory for what it wrote; NULL: none */
+	bool list_files;      /* the result names what it wrote */
+	const char *redact_rules; /* a file of further rules, or NULL */
+	bool redact;
+};
+
+/* What holds unless something else is asked for. */
+void box_request_default(struct box_request *ret);
+
+/* ---- a result ---- */
+
+enum box_status {
+	BOX_OK,
+	BOX_ERROR,  /* the program ended with another status than 0 */
+	BOX_SIGNAL,
+	BOX_TIMEOUT,
+	BOX_OOM,
+	BOX_SANDBOX_ERROR, /* ours, not the program's */
+};
+extern const char *const box_status_words[];
+
+struct box_captured {
+	const char *data; /* with the mark of truncation; only where it is kept */
+	size_t len;
+	uint64_t bytes; /* that the program wrote */
+	bool truncated;
+};
+
+struct box_denial {
+	const char *kind; /* syscall, network, file, limit */
+	const char *name; /* of the system call */
+	const char *target; /* a path or an address, escaped; NULL: none */
+	const char *error;  /* as errno's name; NULL: it was let pass, and the kernel refused it */
+	const char *hint;
+	uint64_t count;
+};
+
+struct box_files {
+	bool known;
+	bool more; /* than are listed */
+	size_t n;
+	char **v; /* sorted, relative to the workspace */
+};
+
+struct box_result {
+	const char *id;
+	const struct box_language *language;
+	const char *rootfs; /* name, and digest if it has one */
+	char code_sha256[65];
+	enum box_status status;
+	int exit_code; /* -1: none */
+	int signal;
+	int interrupted; /* the signal that ended us; 0: none */
+	bool timed_out, cpu_timed_out, oom_killed, mdwe;
+	enum err_class error_class; /* of a failure of ours */
+	const char *error_type, *error; /* NULL: none */
+	struct box_captured out[2];
+	int64_t wall_ns, startup_ns;
+	uint64_t cpu_ns, memory_peak, pids_peak, disk_used;
+	bool disk_known;
+	struct box_limits limits;
+	bool denials_known;
+	bool more_denials;
+	size_t n_denials;
+	struct box_denial *denials;
+	const char *redactions; /* as JSON; NULL: nobody looked */
+	struct box_files files;
+	size_t copied;
+	struct noted notes; /* what could not be had, limits above all */
+	const char *product; /* of a step that compiles; NULL: there is none */
+	size_t product_len;
+	struct box_result *compile; /* the step before; NULL: there was none */
+};
+
+/* Runs it, and before it the step that compiles it, if its language has one. -1: the box itself
+ * failed; what the program does is the result's affair. *ret is filled as far as anything is known
+ * in both cases. */
+int box_do(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e);
+
+/* One step, in one box. */
+int box_run(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e);
+
+/* Removes what runs that were killed have left, a few at a time. Nothing that goes wrong is an
+ * error. */
+void box_sweep(const char *state_root);
+
+/* One object, as --json prints it; one line. */
+void box_result_write(const struct box_result *r, struct buf *b);
+
+/* Parts of it on their own: an object, and an array. */
+void box_write_limits(const struct box_limits *l, struct buf *b);
+void box_write_denials(const struct box_result *r, struct buf *b);
+
+/* "SIGKILL", also of those that have no name: "SIGRTMIN+1". */
+const char *box_signal_name(int sig);
+
+/* The exit status that tells of it. */
+int box_exit_status(const struct box_result *r);
+
+/* What people are told after the output: why it ended, what was refused. Nothing if all is well. */
+void box_tell(const struct box_result *r, struct buf *b);
+
+/* The roots that there are, and where one is looked for. */
+struct box_root {
+	const char *path;  /* of the directory */
+	const char *name;  /* for the result */
+	bool host;	   /* it is a frame for the host's /usr */
+};
+int box_root_find(const struct box_request *q, struct arena *a, struct box_root *ret,
+		  struct error *e);
+
+/* The config of a box, as JSON. */
+int box_config_write(const struct box_request *q, const struct box_root *root, struct arena *a,
+		     struct buf *b, struct error *e);
+
+/* How large the workspace is. */
+int64_t box_workspace_size(const struct box_limits *l);

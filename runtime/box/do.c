@@ -1,0 +1,95 @@
+/* One box for a program; where it must be compiled, another one before, with limits of its own. */
+#include <unistd.h>
+
+#include "base/sha256.h"
+#include "base/str.h"
+#include "box/box.h"
+#include "life/life.h"
+#include "sys/loop.h"
+
+enum { SWEEP_MOST = 4, COMPILE_S = 60, COMPILE_MB = 512, COMPILE_PIDS = 64 };
+
+/* A compiler is no program of the caller's: it gets what compilers need at least. */
+static struct box_request do_compile_request(const struct box_request *q)
+{
+	struct box_request c = *q;
+	struct box_limits *l = &c.limits;
+
+	c.compiles = true;
+	c.stdin_fd = -1;
+	c.copy_out = NULL;
+	c.n_volumes = 0;
+	c.n_rlimits = 0;
+	l->memory = l->memory > COMPILE_MB << 20 ? l->memory : COMPILE_MB << 20;
+	l->pids = l->pids > COMPILE_PIDS ? l->pids : COMPILE_PIDS;
+	l->timeout_ns = COMPILE_S * LOOP_SECOND;
+	l->cpu_time_ns = l->disk = l->file_size = 0;
+	return c;
+}
+
+static int do_compile(const struct box_request *q, struct arena *a, struct box_result *ret,
+		      struct error *e)
+{
+	const struct box_request c = do_compile_request(q);
+
+	if (box_run(&c, a, ret, e) < 0)
+		return -1;
+	if (ret->status == BOX_OK && !ret->product)
+		return err_set(e, ERR_SYSTEM, "the compiler made no program of at most 16 MB");
+	return 0;
+}
+
+/* What there is to say of a program that never ran. */
+static void do_take_over(const struct box_result *compile, struct box_result *ret)
+{
+	const struct box_result copy = *compile;
+
+	*ret = copy;
+	ret->product = NULL;
+}
+
+/* The box itself ends with who runs it; its record and cgroups do not. */
+void box_sweep(const char *state_root)
+{
+	struct arena memory = {0};
+	struct strings ids = {0};
+	struct life_view view;
+	struct error ignored;
+	size_t i, at;
+
+	if (life_ids(state_root, &memory, &ids, &ignored) < 0)
+		ids.n = 0;
+	/* From a place of our own, so that those who sweep at the same time share the work. */
+	for (i = 0; i < ids.n && i < SWEEP_MOST; i++) {
+		at = ((size_t)getpid() + i) % ids.n;
+		if (str_after(ids.v[at], BOX_ID_PREFIX) &&
+		    life_state(state_root, ids.v[at], &memory, &view, &ignored) == 0 &&
+		    view.status == STATUS_STOPPED)
+			life_delete(state_root, ids.v[at], false, NULL, &memory, &ignored);
+	}
+	arena_free(&memory);
+}
+
+int box_do(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)
+{
+	struct box_request run = *q;
+	struct box_result *compile = NULL;
+	char digest[SHA256_HEX_SIZE] = "";
+	int result = 0;
+
+	if (q->code)
+		sha256_hex(q->code, q->code_len, digest);
+	if (q->language && q->language->compile[0]) {
+		compile = arena_new(a, struct box_result);
+		result = do_compile(q, a, compile, e);
+		run.code = compile->product;
+		run.code_len = compile->product_len;
+	}
+	if (result < 0 || (compile && compile->status != BOX_OK))
+		do_take_over(compile, ret);
+	else
+		result = box_run(&run, a, ret, e);
+	ret->compile = compile;
+	memcpy(ret->code_sha256, digest, sizeof(digest));
+	return result;
+}

@@ -1,0 +1,19 @@
+/* What a refused program, or who reads its result, can do about it: never to turn anything off. */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/arena.h"
+
+/* For the name of a system call. */
+const char *hint_of_call(const char *name);
+const char *hint_of_network(void);
+const char *hint_of_file(void);
+
+/* A name that the program has given, fit for a line of text that people and models read: shortened,
+ * and without characters that do something. */
+enum { HINT_TEXT_MAX = 200 };
+const char *hint_clean(const char *text, struct arena *a);
+
+/* The arguments that tell what was wanted and are no pointers; NULL: none. */
+const char *hint_arguments(const char *name, const uint64_t args[3], struct arena *a);

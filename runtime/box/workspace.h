@@ -1,0 +1,28 @@
+/*
+ * The workspace of a box, as seen from outside: held open before the program runs, looked at when
+ * all of its processes are gone. Trust: everything in it was named and made by the program.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "box/box.h"
+
+struct workspace {
+	int dfd; /* -1: it is not looked at */
+	bool own; /* a filesystem of the box's own, and not a volume */
+};
+#define WORKSPACE_NONE ((struct workspace){.dfd = -1})
+
+/* Of the box whose first process this is; it waits for its orders. */
+int workspace_open(struct workspace *w, pid_t pid, int pidfd, struct error *e);
+
+/* What is in it, and a copy of that where one is asked for. */
+int workspace_finish(struct workspace *w, const struct box_request *q, struct arena *a,
+		     struct box_result *r, struct error *e);
+
+/* The bytes of a file in it; NULL: there is none that could be read. */
+const char *workspace_take(const struct workspace *w, const char *name, size_t max, struct arena *a,
+			   size_t *ret_len);
+
+void workspace_close(struct workspace *w);

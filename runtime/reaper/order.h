@@ -1,0 +1,35 @@
+/*
+ * What the reaper of a box is told over its socket, and what it tells. Both sides are of one build:
+ * the program is inside sbxrun (init/reaper.c).
+ *
+ *	order, name of the file, its bytes      ──►
+ *	                                        ◄──  word: RUNS, or FAILED with an errno
+ *	a byte: a signal for all processes      ──►
+ *	                                        ◄──  word: ENDED with a status as of wait()
+ *
+ * The end of the socket is the end of the box.
+ */
+#pragma once
+
+#include <stdint.h>
+
+enum { REAPER_CPU_WORDS = 16, REAPER_NAME_MAX = 256 };
+
+struct reaper_order {
+	uint64_t cpus[REAPER_CPU_WORDS]; /* which processors it may run on; all zero: any */
+	uint64_t file_size;
+	uint32_t name_size;	     /* of the file to write, with its final zero; 0: none */
+	uint32_t file_mode;
+	uint32_t deny_write_execute; /* for the program and all it starts */
+	uint32_t unused;
+};
+
+enum reaper_kind { REAPER_RUNS = 1, REAPER_ENDED, REAPER_FAILED };
+
+/* Where it failed, in the upper half of a FAILED value; the errno is in the lower. */
+enum reaper_place { REAPER_AT_FILE = 1, REAPER_AT_PROGRAM, REAPER_AT_FORK, REAPER_AT_SETUP };
+
+struct reaper_word {
+	uint32_t kind;
+	int32_t value;
+};

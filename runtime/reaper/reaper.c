@@ -1,0 +1,282 @@
+/*
+ * The first process of a box. The program itself can't be: as pid 1 it would not end by its own
+ * signals, and whatever it leaves behind would stay. So this one is: it writes the program's file,
+ * starts it as its child, collects everybody's children, passes signals on, says how the program
+ * ended, and takes all others along by its own end.
+ *
+ * It runs with the program's rights, ids and filter, has no C library and no memory but a page or
+ * two, and nobody inside can look into it (PR_SET_DUMPABLE). Arguments: the number of its socket,
+ * the path to execute, and the program's own arguments.
+ */
+#include <asm/unistd.h>
+#include <linux/errno.h>
+#include <linux/fcntl.h>
+#include <linux/prctl.h>
+#include <linux/signal.h>
+#include <linux/signalfd.h>
+#include <stddef.h>
+
+#include "reaper/order.h"
+
+#ifndef PR_SET_MDWE
+#define PR_SET_MDWE 65
+#define PR_MDWE_REFUSE_EXEC_GAIN 1
+#endif
+enum { TIOCSPGRP_CALL = 0x5410, READABLE = 1, ANY_CHILD = -1, NO_HANG = 1 };
+
+struct poll_fd {
+	int fd;
+	short events, got;
+};
+
+/* ---- the kernel ---- */
+
+#if defined(__x86_64__)
+static long call(long n, long a, long b, long c, long d, long e)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = 0;
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+/* The stack as the kernel leaves it: argc, argv, NULL, environment, NULL. */
+__asm__(".globl _start\n_start:\n\txor %ebp,%ebp\n\tmov %rsp,%rdi\n\tand $-16,%rsp\n\tcall reaper_main\n");
+#elif defined(__aarch64__)
+static long call(long n, long a, long b, long c, long d, long e)
+{
+	register long x8 __asm__("x8") = n;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
+	register long x5 __asm__("x5") = 0;
+
+	__asm__ volatile("svc 0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			 : "memory");
+	return x0;
+}
+__asm__(".globl _start\n_start:\n\tmov x29,#0\n\tmov x0,sp\n\tbl reaper_main\n");
+#else
+#error "the reaper knows x86-64 and arm64"
+#endif
+
+/* The compiler makes calls of this one for what it copies and clears. */
+void *memset(void *to, int byte, size_t n);
+void *memset(void *to, int byte, size_t n)
+{
+	char *p = to;
+
+	while (n--)
+		*p++ = (char)byte;
+	return to;
+}
+
+static long call3(long n, long a, long b, long c)
+{
+	return call(n, a, b, c, 0, 0);
+}
+
+__attribute__((noreturn)) static void end(int status)
+{
+	for (;;)
+		call3(__NR_exit_group, status, 0, 0);
+}
+
+/* ---- the socket ---- */
+
+static void say(int sock, enum reaper_kind kind, int value)
+{
+	const struct reaper_word word = {.kind = kind, .value = value};
+
+	call3(__NR_write, sock, (long)&word, sizeof(word));
+}
+
+__attribute__((noreturn)) static void fail(int sock, enum reaper_place place, long result)
+{
+	say(sock, REAPER_FAILED, (int)place << 16 | (int)-result);
+	end(127);
+}
+
+/* All of it; whoever is gone has no use for a box. */
+static void take(int sock, void *to, size_t n)
+{
+	char *p = to;
+	long got;
+
+	while (n) {
+		got = call3(__NR_read, sock, (long)p, (long)n);
+		if (got == -EINTR)
+			continue;
+		if (got <= 0)
+			end(127);
+		p += got;
+		n -= (size_t)got;
+	}
+}
+
+static void write_all(int sock, int fd, const char *p, size_t n)
+{
+	long got;
+
+	while (n) {
+		got = call3(__NR_write, fd, (long)p, (long)n);
+		if (got < 0 && got != -EINTR)
+			fail(sock, REAPER_AT_FILE, got);
+		p += got > 0 ? got : 0;
+		n -= got > 0 ? (size_t)got : 0;
+	}
+}
+
+/* The name is relative to the working directory, which is the program's own. */
+static void write_file(int sock, const char *name, const struct reaper_order *o)
+{
+	char part[4096];
+	uint64_t size;
+	size_t n;
+	int fd = (int)call(__NR_openat, AT_FDCWD, (long)name,
+			   O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, o->file_mode, 0);
+
+	if (fd < 0)
+		fail(sock, REAPER_AT_FILE, fd);
+	for (size = o->file_size; size; size -= n) {
+		n = size < sizeof(part) ? (size_t)size : sizeof(part);
+		take(sock, part, n);
+		write_all(sock, fd, part, n);
+	}
+	call3(__NR_close, fd, 0, 0);
+}
+
+/* ---- the program ---- */
+
+static void block_all(unsigned long set)
+{
+	call(__NR_rt_sigprocmask, SIG_SETMASK, (long)&set, 0, sizeof(set), 0);
+}
+
+__attribute__((noreturn)) static void become(int sock, char **argv, char **env)
+{
+	long self;
+
+	/* Where there is a terminal, the program is who it belongs to. */
+	call3(__NR_setpgid, 0, 0, 0);
+	self = call3(__NR_getpid, 0, 0, 0);
+	call3(__NR_ioctl, 0, TIOCSPGRP_CALL, (long)&self);
+	block_all(0);
+	fail(sock, REAPER_AT_PROGRAM, call3(__NR_execve, (long)argv[0], (long)(argv + 1), (long)env));
+}
+
+/* Collects whoever has ended; the end of the program is the end of all. */
+static void collect(int sock, long program)
+{
+	int status;
+	long pid;
+
+	for (;;) {
+		status = 0;
+		pid = call(__NR_wait4, ANY_CHILD, (long)&status, NO_HANG, 0, 0);
+		if (pid == program) {
+			say(sock, REAPER_ENDED, status);
+			end(0);
+		}
+		if (pid <= 0)
+			return;
+	}
+}
+
+static void pass_on(int sock)
+{
+	unsigned char sig = 0;
+
+	take(sock, &sig, 1);
+	call3(__NR_kill, -1, sig, 0);
+}
+
+__attribute__((noreturn)) static void attend(int sock, long program)
+{
+	unsigned long all = ~0UL;
+	struct signalfd_siginfo info;
+	struct poll_fd fds[2] = {
+		{.fd = (int)call(__NR_signalfd4, -1, (long)&all, sizeof(all), O_CLOEXEC, 0),
+		 .events = READABLE},
+		{.fd = sock, .events = READABLE},
+	};
+
+	for (;;) {
+		collect(sock, program);
+		if (call(__NR_ppoll, (long)fds, 2, 0, 0, 0) < 0)
+			continue;
+		/* A signal for the first process is one for all. */
+		if (fds[0].got && call3(__NR_read, fds[0].fd, (long)&info, sizeof(info)) > 0 &&
+		    info.ssi_signo != SIGCHLD)
+			call3(__NR_kill, -1, (long)info.ssi_signo, 0);
+		if (fds[1].got)
+			pass_on(sock);
+	}
+}
+
+static int number(const char *s)
+{
+	int n = 0;
+
+	while (*s)
+		n = n * 10 + (*s++ - '0');
+	return n;
+}
+
+static void obey(int sock, struct reaper_order *o)
+{
+	char name[REAPER_NAME_MAX];
+	size_t i;
+	uint64_t any = 0;
+
+	take(sock, o, sizeof(*o));
+	for (i = 0; i < REAPER_CPU_WORDS; i++)
+		any |= o->cpus[i];
+	if (any)
+		call3(__NR_sched_setaffinity, 0, sizeof(o->cpus), (long)o->cpus);
+	if (o->name_size > sizeof(name))
+		end(127);
+	if (!o->name_size)
+		return;
+	take(sock, name, o->name_size);
+	write_file(sock, name, o);
+}
+
+__attribute__((noreturn, used)) void reaper_main(long *stack);
+__attribute__((noreturn, used)) void reaper_main(long *stack)
+{
+	char **argv = (char **)(stack + 1), **env = argv + stack[0] + 1;
+	struct reaper_order order;
+	long program, failed = 0;
+	int sock;
+
+	if (stack[0] < 4)
+		end(127);
+	block_all(~0UL);
+	sock = number(argv[1]);
+	call3(__NR_fcntl, sock, F_SETFD, FD_CLOEXEC);
+	call3(__NR_prctl, PR_SET_NAME, (long)"reaper", 0);
+	call3(__NR_prctl, PR_SET_DUMPABLE, 0, 0);
+	obey(sock, &order);
+	if (order.deny_write_execute)
+		failed = call(__NR_prctl, PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0);
+	/* EINVAL: Linux before 6.3 has no such thing, which the result says. */
+	if (failed < 0 && failed != -EINVAL)
+		fail(sock, REAPER_AT_SETUP, failed);
+	program = call(__NR_clone, SIGCHLD, 0, 0, 0, 0);
+	if (program == 0)
+		become(sock, argv + 2, env);
+	if (program < 0)
+		fail(sock, REAPER_AT_FORK, program);
+	say(sock, REAPER_RUNS, failed ? 0 : 1);
+	attend(sock, program);
+}

@@ -1,0 +1,35 @@
+"""Run code that is not trusted in a box: a client of the program sbxrun.
+
+    >>> import sbxrun
+    >>> sbxrun.run("python", "print(2 + 2)").stdout
+    '4\\n'
+"""
+
+from ._errors import (
+    OutOfMemory,
+    ProgramError,
+    ProgramSignal,
+    RunError,
+    SandboxError,
+    TimeoutError,
+)
+from ._result import Event, Result
+from ._run import arun, arun_command, astream, run, run_command, stream
+
+__all__ = [
+    "Event",
+    "OutOfMemory",
+    "ProgramError",
+    "ProgramSignal",
+    "Result",
+    "RunError",
+    "SandboxError",
+    "TimeoutError",
+    "arun",
+    "arun_command",
+    "astream",
+    "run",
+    "run_command",
+    "stream",
+]
+__version__ = "0.1.0"

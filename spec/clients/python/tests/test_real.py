@@ -1,0 +1,135 @@
+"""The same with the real program, where SBXRUN_REAL names it: what the documents show."""
+
+import asyncio
+import os
+import pathlib
+import tempfile
+import unittest
+
+import sbxrun
+from sbxrun.compat import guide, lesson, seatbelt
+
+REAL = os.environ.get("SBXRUN_REAL")
+
+
+@unittest.skipUnless(REAL, "SBXRUN_REAL names no sbxrun")
+class TestReal(unittest.TestCase):
+    def setUp(self):
+        old = os.environ.get("SBXRUN")
+        os.environ["SBXRUN"] = REAL
+        self.addCleanup(lambda: os.environ.pop("SBXRUN") if old is None else os.environ.__setitem__("SBXRUN", old))
+
+    def test_code_and_result(self):
+        r = sbxrun.run("python", "import sys; print(2 + 2); print('e', file=sys.stderr); sys.exit(3)")
+        self.assertEqual((r.stdout, r.stderr, r.exit_code, r.status, r.success), ("4\n", "e\n", 3, "error", False))
+        self.assertGreater(r.execution_time, 0)
+
+    def test_every_key_of_the_result_is_known(self):
+        import dataclasses
+
+        r = sbxrun.run("bash", "true")
+        known = {f.name for f in dataclasses.fields(sbxrun.Result)} | {"stdout", "stderr"}
+        self.assertLessEqual(set(r.raw), known)
+
+    def test_bytes(self):
+        self.assertEqual(sbxrun.run("bash", r"printf '\377\0'").stdout_bytes, b"\xff\0")
+
+    def test_inputs(self):
+        with tempfile.TemporaryDirectory() as out:
+            r = sbxrun.run(
+                "bash",
+                'cat data.csv sub/x - >result; cat result; echo "$A" "$@"; echo no >data.csv',
+                stdin="in\n",
+                files={"data.csv": "1,2\n", "sub/x": b"x\n"},
+                env={"A": "b c"},
+                args=["y z"],
+                copy_out=os.path.join(out, "o"),
+            )
+            self.assertEqual(r.stdout, "1,2\nx\nin\nb c y z\n", r.stderr)
+            self.assertIn("Read-only", r.stderr)
+            self.assertEqual(pathlib.Path(out, "o", "result").read_text(), "1,2\nx\nin\n")
+
+    def test_statuses(self):
+        with self.assertRaises(sbxrun.TimeoutError) as e:
+            sbxrun.run("bash", "echo so far; sleep 60", timeout=0.5, check=True)
+        self.assertEqual(e.exception.result.stdout, "so far\n")
+        with self.assertRaises(sbxrun.SandboxError):
+            sbxrun.run("python", "1", rootfs="/nonexistent")
+        with self.assertRaisesRegex(sbxrun.SandboxError, "memory"):
+            sbxrun.run("python", "1", memory="1x")
+
+    def test_streams(self):
+        code = "echo a; sleep 0.2; echo b >&2; exit 2"
+        events = list(sbxrun.stream("bash", code))
+        self.assertEqual([e.data for e in events if e.kind == "stdout"], [b"a\n"])
+        self.assertEqual([e.data for e in events if e.kind == "stderr"], [b"b\n"])
+        self.assertEqual((events[-1].kind, events[-1].result.exit_code), ("end", 2))
+
+        async def main():
+            return [e.kind async for e in sbxrun.astream("bash", code)]
+
+        self.assertEqual(asyncio.run(main()), [e.kind for e in events])
+
+    def test_async(self):
+        async def main():
+            return await asyncio.gather(*(sbxrun.arun("bash", f"echo {i}") for i in range(3)))
+
+        self.assertEqual([r.stdout for r in asyncio.run(main())], ["0\n", "1\n", "2\n"])
+
+    # ---- the documents ----
+
+    MEAN = "import statistics\nx = [2, 4, 4, 4, 5, 5, 7, 9]\nprint(statistics.mean(x), statistics.pstdev(x))"
+
+    def test_guide(self):
+        self.assertEqual(
+            guide.run_sandboxed(self.MEAN), {"stdout": "5 2.0\n", "stderr": "", "returncode": 0, "timed_out": False}
+        )
+        r = guide.run_sandboxed("while True: pass", timeout=1)
+        self.assertEqual((r["returncode"], r["timed_out"]), (-1, True))
+        self.assertIn("Execution timed out after 1s", r["stderr"])
+
+    def test_seatbelt(self):
+        r = seatbelt.Sandbox().run("import socket\nsocket.create_connection(('evil.com', 80))")
+        self.assertNotEqual(r["code"], 0)
+        r = seatbelt.Sandbox().run("import os\nprint(os.system('rm -rf / 2>/dev/null') != 0)")
+        self.assertEqual(r["stdout"], "True\n")
+        with tempfile.TemporaryDirectory() as d:
+            pathlib.Path(d, "f").write_text("here")
+            os.chmod(d, 0o755)
+            self.assertEqual(seatbelt.Sandbox(allowed_dirs=[d]).run(f"print(open('{os.path.realpath(d)}/f').read())")["stdout"], "here\n")
+        self.assertEqual(seatbelt.DockerSandbox(image="bash:5.2").execute("echo $((6 * 7))")["output"], "42\n")
+
+    def test_lesson(self):
+        sandbox = lesson.ProcessSandbox(lesson.SandboxConfig(timeout_seconds=5))
+        self.assertEqual(sandbox.execute(self.MEAN)["stdout"], "5 2.0\n")
+        r = sandbox.execute("import os\nos.system('id')")
+        self.assertFalse(r["success"])
+        self.assertIn("Module 'os' is blocked in sandbox", r["stderr"])
+        self.assertTrue(lesson.ProcessSandbox(lesson.SandboxConfig(allowed_modules=["math"])).execute("import math")["success"])
+        r = sandbox.execute("open('/etc/shadow')")
+        self.assertFalse(r["success"])
+        self.assertEqual(lesson.DockerSandbox().execute("print(1)", lesson.ContainerSandboxConfig())["stdout"], "1\n")
+
+    def test_lesson_backends(self):
+        for backend in ("restricted", "subprocess", "docker"):
+            r = lesson.CodeSandbox().execute("print('mail bob@example.com from 10.0.0.5')", backend=backend)
+            self.assertTrue(r.success, r.stderr)
+            self.assertEqual(r.stdout, "mail [REDACTED_EMAIL] from [REDACTED_INTERNAL_IP]\n")
+            self.assertTrue(r.sanitized)
+            self.assertEqual(r.detections, ["email", "internal_ip"])
+        r = lesson.CodeSandbox().execute("import subprocess", backend="restricted")
+        self.assertIn("Module 'subprocess' is blocked in sandbox", r.stderr)
+
+    def test_lesson_sanitizer(self):
+        text, found = lesson.OutputSanitizer([lesson.SanitizationRule("ticket", r"TICKET-\d+", "[T]")]).sanitize(
+            "postgresql://admin:secret@10.0.1.50/db\n/etc/app.yaml for admin@company.com\nsk-proj-abc123def456ghi789\nTICKET-42\n"
+        )
+        self.assertEqual(
+            text, "[REDACTED_CONNECTION_STRING]\n[REDACTED_SYSTEM_PATH] for [REDACTED_EMAIL]\n[REDACTED_API_KEY]\n[T]\n"
+        )
+        self.assertEqual(sorted(found), ["api_key", "connection_string", "email", "system_path", "ticket"])
+        self.assertEqual([d.times for d in found], [1] * 5)
+
+
+if __name__ == "__main__":
+    unittest.main()

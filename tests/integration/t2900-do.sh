@@ -1,0 +1,324 @@
+#!/bin/bash
+# sbxrun do: what goes in, what comes out, what the program is held to. The root filesystem is busybox, but for tests that say so.
+# Views: all
+# shellcheck disable=SC2016,SC2154
+. "${0%/*}/../lib/test.sh"
+
+# _do OPTION… -- WORD…, and _sh OPTION… CODE: in a box with busybox.
+_do() {
+	[ -n "${B:-}" ] || bundle
+	SBXRUN_ROOTFS_DIR=$T/library sbx do --rootfs "$B/rootfs" "$@"
+}
+_sh() { _do "${@:1:$#-1}" -- sh -c "${!#}"; }
+# What a JSON result has at a jq path.
+_of() { jq -r "$1" <<<"$out"; }
+
+output_and_status_are_the_programs() {
+	run _sh 'echo out; echo err >&2; exit 7'
+	rc_is 7
+	is "$out" out
+	is "${err%%$'\n'*}" err
+	run _sh 'kill -9 $$'
+	rc_is 137
+	is "$out" ''
+	like "$err" 'killed by SIGKILL'
+	run _do -- nosuch
+	rc_is 127
+	run _do -- /etc
+	rc_is 126
+	run _do --memory 1 -- true
+	rc_is 125
+	like "$err" 'memory'
+	run _do --rootfs "$T/nosuch" -- true
+	rc_is 125
+}
+
+code_is_a_word_a_file_or_input() {
+	bundle
+	printf '#!/bin/sh\nexec sh "$@"\n' >"$B/rootfs/bin/bash"
+	chmod 755 "$B/rootfs/bin/bash"
+	run _do bash 'echo $0 $1 $#' one two
+	is "$out" 'main.sh one 2'
+	echo 'echo file $1' >code.sh
+	run _do bash code.sh one
+	is "$out" 'file one'
+	run _do bash - one <<<'echo input $1; cat'
+	is "$out" 'input one'
+	run _do bash nosuch.sh
+	rc_is 125
+	like "$err" 'there is no file nosuch.sh'
+	run _do cobol x
+	rc_is 125
+	like "$err" 'no language "cobol" .*python'
+}
+
+its_input_is_ours_and_ends() {
+	run _sh 'cat; echo end' <<<hello
+	is "$out" $'hello\nend'
+	echo from a file >in
+	run _sh --stdin in 'cat'
+	is "$out" 'from a file'
+	# A file of the caller's is not in its hands.
+	run _sh --stdin in 'echo x >/proc/self/fd/0 || exit 3; : >/dev/stdin'
+	is "$(cat in)" 'from a file'
+}
+
+it_has_no_rights() {
+	run _sh 'grep -E "^(Cap(Eff|Bnd|Prm)|NoNewPrivs|Seccomp):" /proc/self/status | tr -d "\t" | tr "\n" " "; id -u; ls /proc/1 /sys 2>&1 | grep -c zzz; (: >/x) 2>&1; grep -c : /proc/self/net/dev'
+	like "$out" 'CapPrm:0{16} CapEff:0{16} CapBnd:0{16} NoNewPrivs:1 Seccomp:2 '
+	like "$out" 'Read-only file system'
+	[ -n "${SBX_UID:-}" ] || like "$out" $'\n?65534|1 65534'
+	like "$out" $'\n1$'
+}
+
+its_environment_is_clean() {
+	SECRET=x run _sh -e A=1 -e 'B=two words' -e HOME_OF=y 'env | sort'
+	unlike "$out" SECRET
+	like "$out" '^A=1'
+	like "$out" 'B=two words'
+	like "$out" 'HOME=/workspace'
+	printf '%s\n' '# no' C=3 '' D=4 >vars
+	SECRET=x run _sh --env-file vars -e SECRET 'echo $C $D $SECRET'
+	is "$out" '3 4 x'
+	run _sh -w /tmp 'pwd'
+	is "$out" /tmp
+}
+
+time_is_up_and_all_of_it_ends() {
+	run _sh --timeout 0.5 'trap "" TERM; (setsid sleep 1001 &) ; echo before; sleep 1000'
+	rc_is 124
+	is "$out" before
+	like "$err" 'killed after 0.5 s'
+	run _sh --json --timeout 500ms 'trap "echo term; exit 3" TERM; while :; do sleep 0.1; done'
+	rc_is 124
+	is "$(_of '.status, .timed_out, .exit_code, .stdout, .error.type')" $'timeout\ntrue\n3\nterm\n\nTimeoutError'
+}
+
+what_it_leaves_in_the_background_ends_with_it() {
+	run _sh '(setsid sh -c "sleep 1000; echo late" &) ; echo done'
+	rc_is 0
+	is "$out" done
+}
+
+memory_that_runs_out_is_told_apart() {
+	_has_limits
+	run _sh --json --memory 16m 'x=$(head -c 64000000 /dev/zero | tr "\0" x); echo ${#x}'
+	[ "$(_of .oom_killed)" = true ] || fail "no oom: $out"
+	run _sh --json --memory 16m 'exec awk "BEGIN { s = \"x\"; while (length(s) < 64000000) s = s s; print length(s) }"'
+	rc_is 137
+	is "$(_of '.status, .oom_killed, .signal, .error.type')" $'oom\ntrue\nSIGKILL\nMemoryError'
+	run _sh --json 'kill -9 $$'
+	is "$(_of '.status, .oom_killed')" $'signal\nfalse'
+}
+
+# Without cgroups there is nobody who could hold them.
+_has_limits() {
+	local note
+	note=$(_sh --json true | jq -r '.notes | join(" ")')
+	[[ $note != *limit* && $note != *cgroup* ]] || skip "no limits for this caller here"
+}
+
+processes_run_out() {
+	_has_limits
+	run _sh --pids-limit 8 'i=0; while [ $i -lt 40 ]; do sleep 100 & i=$((i + 1)); done; echo done'
+	like "$err" 'fork'
+	run _sh --pids-limit 16 --timeout 5 ':() { : | : & }; : ; sleep 0.2; echo still here'
+	like "$out$rc" 'still here|124|[1-9]'
+}
+
+disks_fill_up() {
+	run _sh --memory 64m --disk 1m 'dd if=/dev/zero of=big bs=64k count=64 2>&1; stat -c %s big'
+	like "$out" 'No space left'
+	is "$(tail -n 1 <<<"$out")" 1048576
+	run _sh --disk 64k 'i=0; while : >f$i; do i=$((i + 1)); done 2>&1 | tail -n 1; echo >/tmp/ok && echo tmp'
+	like "$out" 'No space left.*tmp'
+	run _sh --disk 64k --tmpfs 64k 'dd if=/dev/zero of=/tmp/big bs=64k count=9 2>&1'
+	like "$out" 'No space left'
+	run _sh --disk 1g 'true'
+	rc_is 125
+	like "$err" '--disk: .*--memory 2048m'
+}
+
+output_is_cut_and_the_program_goes_on() {
+	run _sh --json --output-limit 1000 'yes | head -c 5000000; echo err >&2; exit 3'
+	rc_is 3
+	is "$(_of '.truncated.stdout, .truncated.stderr, .bytes.stdout, .exit_code')" $'true\nfalse\n5000000\n3'
+	like "$(_of .stdout)" 'OUTPUT TRUNCATED: 5000000 bytes, showing first 1000\]'
+	is "$(_of '.stdout | length')" 1055
+	run _sh --output-limit 10 'printf 123456789012345; printf 1234567890 >&2'
+	is "$out" $'1234567890\n[OUTPUT TRUNCATED: 15 bytes, showing first 10]'
+	like "$err" '^1234567890'
+}
+
+a_reader_that_sleeps_does_not_hold_up_the_end() {
+	mkfifo pipe
+	sleep 1000 <pipe &
+	bundle
+	run timeout 60 bash -c '"$1" --root "$2" do --timeout 0.5 --rootfs "$3" -- yes >pipe' _ "$SBXRUN" "$T/state" "$B/rootfs"
+	rc_is 124
+	like "$err" 'killed after 0.5 s'
+	kill %1
+}
+
+limits_of_files_and_numbers_hold() {
+	run _sh --file-size 1000 'dd if=/dev/zero of=x bs=1000 count=4 2>/dev/null; stat -c %s x'
+	is "$out" 1000
+	run _sh --ulimit nofile=20 'ulimit -n'
+	is "$out" 20
+	run _sh 'ulimit -n; ulimit -c'
+	is "$out" $'1024\n0'
+	run _sh --ulimit bogus 'true'
+	rc_is 125
+}
+
+processor_time_runs_out() {
+	_has_limits
+	run _sh --json --cpu-time 0.2 --timeout 60 'while :; do :; done'
+	rc_is 124
+	is "$(_of '.status, .error.type')" $'timeout\nCPUTimeError'
+}
+
+the_result_is_one_object() {
+	run _sh --json 'printf "a\377b"; printf "\"quoted\"\n" >&2; mkdir d; echo 1 >d/f; exit 2'
+	rc_is 2
+	is "$err" ''
+	is "$(jq -s length <<<"$out")" 1
+	is "$(_of '.v, .success, .status, .encoding, .stdout, (.stderr | @base64d), .files.added[0], .language, .limits.pids')" \
+		$'1\nfalse\nerror\nbase64\nYf9i\n"quoted"\n\nd/f\nnull\n64'
+	run _do --json -- nosuch
+	rc_is 127
+	is "$(_of '.status, .success, .error.type')" $'sandbox_error\nfalse\nSandboxError'
+}
+
+events_come_as_they_happen() {
+	bundle
+	_sh --stream 'echo one; read x; echo two >&2; exit 4' >events < <(wait_until 20 grep -q one events && echo go) || :
+	is "$(jq -rs 'map(.event) | join(" ")' <events)" 'stdout stderr end'
+	is "$(jq -rs '.[0].data, .[1].data, .[2].result.exit_code' <events)" $'one\n\ntwo\n\n4'
+}
+
+what_was_refused_is_told() {
+	run _sh --json 'mount -t tmpfs x /tmp; mkdir /usr/x; echo x >/etc/y; : >/workspace/ok; : >/tmp/ok; exit 0'
+	rc_is 0
+	is "$(_of '.denials[] | select(.name == "mount") | .kind, .errno, .count')" $'syscall\nEPERM\n1'
+	like "$(_of '.denials[] | select(.kind == "file") | .target' | tr '\n' ' ')" '/usr/x.*/etc/y'
+	unlike "$(_of '.denials[].target')" 'ok'
+	run _sh 'unshare -r true'
+	like "$err" 'sbxrun: refused: unshare .*EPERM.*: a box makes no namespaces'
+	run _sh --denials none --json 'mkdir /usr/x; mount -t tmpfs x /tmp'
+	is "$(_of .denials)" null
+	run _sh --denials calls --json 'mkdir /usr/x; mount -t tmpfs x /tmp'
+	is "$(_of '.denials | map(.name) | join(" ")')" mount
+}
+
+names_and_connections_are_told() {
+	run _sh --json 'nc -w 1 192.0.2.7 80 </dev/null; wget -T 1 http://evil.example/ 2>/dev/null || ping -c 1 evil.example; true'
+	like "$(_of '.denials[] | select(.kind == "network") | .name + " " + .target' | tr '\n' ' ')" 'connect 192.0.2.7:80'
+	like "$(_of '.denials[] | select(.name == "resolve") | .target' | tr '\n' ' ')" 'evil.example'
+}
+
+a_flood_of_refusals_is_counted_and_bounded() {
+	run _sh --json --timeout 3 'while :; do mkdir /nosuch/$RANDOM; done 2>/dev/null'
+	is "$(_of .status)" timeout
+	is "$(_of '.denials | length <= 100')" true
+	like "$(_of '.denials[] | select(.target == "others") | .count')" '^[0-9]+$'
+}
+
+secrets_are_taken_out() {
+	run _sh --json --redact 'echo postgres://u:p@db/x; echo me@example.org 10.1.2.3'
+	unlike "$out" 'u:p@db|me@example|10.1.2.3'
+	like "$(_of '.redactions | map(.rule) | join(" ")')" 'email'
+	echo '{"version": 1, "rules": [{"name": "ticket", "pattern": "T-[0-9]+", "replacement": "[TICKET]"}]}' >rules
+	run _sh --redact-rules rules 'echo see T-1234'
+	is "$out" 'see [TICKET]'
+}
+
+what_it_wrote_is_taken_out_safely() {
+	mkdir taken
+	[ -z "${SBX_UID:-}" ] || chown "$SBX_UID" taken
+	echo mine >taken/kept
+	run _sh --copy-out taken 'mkdir d; echo 1 >d/f; echo theirs >kept; ln -s /etc/passwd link; mkfifo pipe; echo x >set; chmod 4755 set; mkdir -p deep/er; echo y >deep/er/z'
+	rc_is 0
+	is "$(cat taken/d/f taken/deep/er/z)" $'1\ny'
+	is "$(cat taken/kept)" mine
+	[ ! -e taken/link ] && [ ! -e taken/pipe ]
+	is "$(stat -c %a taken/set)" 755
+	like "$err" '--copy-out left out'
+}
+
+volumes_show_directories() {
+	mkdir data results
+	echo in >data/x
+	[ -z "${SBX_UID:-}" ] || chown "$SBX_UID" data results
+	chmod 755 data results
+	run _sh -v "$T/data:/data:ro" -v "$T/results:/results" 'cat /data/x; (: >/data/y) 2>&1; echo r >/results/r; stat -c %u /results/r'
+	like "$out" '^in'
+	like "$out" 'Read-only'
+	is "$(cat results/r)" r
+	is "$(stat -c %u results/r)" "$(stat -c %u results)"
+	run _sh -v "$T/nosuch:/x" true
+	rc_is 125
+	run _sh -v "$T/data" true
+	rc_is 125
+}
+
+who_ends_us_ends_the_box() {
+	bundle
+	"$SBXRUN" --root "$T/state" do --rootfs "$B/rootfs" -- sh -c 'trap "exit 9" INT TERM; echo up; while :; do sleep 0.1; done' >up &
+	wait_until 20 grep -q up up
+	kill -TERM $!
+	run wait $!
+	rc_is 143
+	is "$(sbx list -q)" ''
+	"$SBXRUN" --root "$T/state" do --rootfs "$B/rootfs" -- sh -c 'echo up; sleep 1000' >up2 &
+	wait_until 20 grep -q up up2
+	kill -KILL $!
+	wait $! || :
+	wait_until 20 _all_stopped
+	run _sh true
+	wait_until 20 _swept
+}
+_all_stopped() { [ -z "$(sbx list -f json | jq -r '.[]? | select(.status == "running") | .id')" ]; }
+_swept() { _sh true && [ -z "$(sbx list -q)" ]; }
+
+a_terminal_is_a_terminal() {
+	needs script
+	bundle
+	run script -qec "$SBXRUN --root $T/state do --rootfs $B/rootfs -- sh -c 'tty; test -t 0 && test -t 1 && echo yes; exit 5'" /dev/null
+	rc_is 5
+	like "$out" '/dev/pts/0.*yes'
+}
+
+runs_are_recorded() {
+	run _sh --audit "$T/audit" 'exit 3'
+	rc_is 3
+	run _sh --audit "$T/audit" 'mkdir /usr/x'
+	is "$(jq -r .exit_code "$T/audit" | tr '\n' ' ')" '3 1 '
+	like "$(jq -r '.denials[]?.name' "$T/audit")" mkdir
+	run _sh --audit /nosuch/audit 'echo ran'
+	rc_is 125
+	unlike "$out" ran
+}
+
+# The rest is for the host's own programs.
+
+the_hosts_programs_stand_in() {
+	needs python3
+	export SBXRUN_ROOTFS_DIR=$T/library
+	run sbx do --json --rootfs host python 'import os, sys; print(2 + 2, os.listdir("/home") if os.path.exists("/home") else "none"); print(sys.version_info[0])'
+	is "$(_of '.status, .stdout, .rootfs')" $'ok\n4 none\n3\n\nhost'
+	run sbx do --rootfs host --timeout 5 python 'while True: pass'
+	rc_is 124
+}
+
+c_is_compiled_in_a_box_before() {
+	needs cc
+	export SBXRUN_ROOTFS_DIR=$T/library
+	run sbx do --rootfs host --json c 'int main(void) { return 42; }'
+	is "$(_of '.status, .exit_code, .compile.status, .compile.exit_code')" $'error\n42\nok\n0'
+	run sbx do --rootfs host c 'int main(void) { return x; }'
+	rc_is 1
+	like "$err" 'main.c:1:.*x'
+}
+
+run_tests
