@@ -208,7 +208,7 @@ fuzz: ## the fuzzers, until each has FUZZ_RUNS (10000000) executions; can be sto
 
 # Leaks aren't looked for: a failed check leaves a unit test by longjmp, without freeing.
 sanitize: ## build and run the unit tests under ASan and UBSan
-	@$(MAKE) --no-print-directory B=build-asan OPT="-O1 -g" unit \
+	@$(MAKE) --no-print-directory B=build-asan OPT="-O1 -g1" unit \
 		SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
 	@B=build-asan ASAN_OPTIONS=detect_leaks=0 tests/run unit
 
