@@ -52,7 +52,7 @@ def runnable(cgroups_path):
 
 
 def everything():
-    """A config with nearly every field that there is: it need not run, it has to be read."""
+    """A config with every field that there is (forgotten_fields() compares): it need not run, it has to be read."""
     maps = [{'containerID': 0, 'hostID': 100000, 'size': 65536}]
     hook = [{'path': '/nonexistent/hook', 'args': ['hook'], 'env': ['A=b'], 'timeout': 1}]
     device = [{'major': 4000, 'minor': 1, 'rate': 1}]
@@ -63,6 +63,8 @@ def everything():
         'scheduler': {'policy': 'SCHED_OTHER', 'nice': 0, 'priority': 0, 'flags': [], 'runtime': 0, 'deadline': 0, 'period': 0},
         'ioPriority': {'class': 'IOPRIO_CLASS_BE', 'priority': 1}, 'execCPUAffinity': {'initial': '0', 'final': '0'}})
     c['process']['user'].update({'umask': 18, 'additionalGids': [5]})
+    c['process']['capabilities'].update({'inheritable': [], 'ambient': []})
+    c['linux']['namespaces'][0]['path'] = '/nonexistent/namespace'
     c['mounts'][0].update({'uidMappings': maps, 'gidMappings': maps})
     c['hooks'] = {k: hook for k in ('prestart', 'createRuntime', 'createContainer', 'startContainer', 'poststart', 'poststop')}
     c['linux'].update({
@@ -91,6 +93,26 @@ def everything():
         'intelRdt': {'closID': 'x', 'schemata': ['x'], 'l3CacheSchema': 'x', 'memBwSchema': 'x', 'enableMonitoring': False}})
     # Nothing in it is shared, or one change would be seen in two places.
     return json.loads(json.dumps(c))
+
+
+# Objects whose keys are not the specification's but the user's.
+FREE_KEYS = {'annotations', 'sysctl', 'unified', 'rdma', 'netDevices', 'timeOffsets'}
+
+
+def fields(value, at=''):
+    """The names of all fields of a document, with where they stand."""
+    if isinstance(value, list):
+        return set().union(*(fields(v, at + '[]') for v in value))
+    if not isinstance(value, dict):
+        return set()
+    free = at.rpartition('.')[2] in FREE_KEYS
+    names = {k: at + '.' + ('*' if free else k) for k in value}
+    return set(names.values()).union(*(fields(v, names[k]) for k, v in value.items()))
+
+
+def forgotten_fields(document):
+    """Those that the document has and everything() has not."""
+    return sorted(fields(document) - fields(everything()))
 
 
 def path_text(keys):
