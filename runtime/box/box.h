@@ -3,12 +3,13 @@
  * same way as that of any engine (life/life.h), and what happened in it becomes a result. Nothing
  * stays: a box ends with its program, or with the process that runs it.
  *
- *	request.c    what is asked for: defaults, presets          languages.c  rows of languages
- *	rootfs.c     the root that it runs in                      config.c     the config
- *	do.c         one box, or two: compiling is a step          run.c        a box from birth to end
- *	stream.c     its output, capped                            resolver.c   names that it asks for
- *	workspace.c  what it wrote, and taking it out              result.c     the result as JSON
- *	denials.c    what was refused                              hints.c      what to do about it
+ *	languages.c  rows of languages and limits    rootfs.c     the root that it runs in
+ *	do.c         one box, or two: compiling       run.c        a box from birth to end
+ *	config.c     the config                      stream.c     its output, capped
+ *	workspace.c  what it wrote                   resolver.c   names that it asks for
+ *	denials.c    what was refused                hints.c      what to do about it
+ *	redact.c     secrets in the output           audit.c      a record of runs
+ *	result.c     the result as JSON
  */
 #pragma once
 

@@ -204,7 +204,9 @@ int box_config_write(const struct box_request *q, const struct box_root *root, s
 	c->hostname = arena_strdup(a, "box");
 	c->root.path = arena_strdup(a, root->path);
 	c->root.readonly = true;
-	config_process(&w, !q->language ? NULL : q->compiles ? q->language->compile : q->language->run);
+	config_process(&w, !q->language ? NULL :
+			   q->compiles	? q->language->compile :
+					  q->language->run);
 	config_rlimits(&w);
 	config_mounts(&w, root);
 	config_namespaces(&w);

@@ -1,6 +1,6 @@
 /*
- * What the program writes, on its way to whoever wants it: passed on, kept, or told as events; up to
- * a limit, behind which it is counted and dropped, so that the program goes on.
+ * What the program writes, on its way to whoever wants it: passed on, kept, or told as events. Up
+ * to a limit, behind which it is counted and dropped, so that the program goes on.
  */
 #pragma once
 

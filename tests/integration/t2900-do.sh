@@ -7,7 +7,7 @@
 # _do OPTION… -- WORD…, and _sh OPTION… CODE: in a box with busybox.
 _do() {
 	[ -n "${B:-}" ] || bundle
-	SBXRUN_ROOTFS_DIR=$T/library sbx do --rootfs "$B/rootfs" "$@"
+	SBXRUN_ROOTFS_DIR=$T/library sbx "do" --rootfs "$B/rootfs" "$@"
 }
 _sh() { _do "${@:1:$#-1}" -- sh -c "${!#}"; }
 # What a JSON result has at a jq path.
@@ -97,7 +97,7 @@ time_is_up_and_all_of_it_ends() {
 what_it_leaves_in_the_background_ends_with_it() {
 	run _sh '(setsid sh -c "sleep 1000; echo late" &) ; echo done'
 	rc_is 0
-	is "$out" done
+	is "$out" "done"
 }
 
 memory_that_runs_out_is_told_apart() {
@@ -152,7 +152,7 @@ output_is_cut_and_the_program_goes_on() {
 
 a_reader_that_sleeps_does_not_hold_up_the_end() {
 	mkfifo pipe
-	sleep 1000 <pipe &
+	tail -f /dev/null <pipe &
 	bundle
 	run timeout 60 bash -c '"$1" --root "$2" do --timeout 0.5 --rootfs "$3" -- yes >pipe' _ "$SBXRUN" "$T/state" "$B/rootfs"
 	rc_is 124
@@ -264,13 +264,13 @@ volumes_show_directories() {
 
 who_ends_us_ends_the_box() {
 	bundle
-	"$SBXRUN" --root "$T/state" do --rootfs "$B/rootfs" -- sh -c 'trap "exit 9" INT TERM; echo up; while :; do sleep 0.1; done' >up &
+	"$SBXRUN" --root "$T/state" "do" --rootfs "$B/rootfs" -- sh -c 'trap "exit 9" INT TERM; echo up; while :; do sleep 0.1; done' >up &
 	wait_until 20 grep -q up up
 	kill -TERM $!
 	run wait $!
 	rc_is 143
 	is "$(sbx list -q)" ''
-	"$SBXRUN" --root "$T/state" do --rootfs "$B/rootfs" -- sh -c 'echo up; sleep 1000' >up2 &
+	"$SBXRUN" --root "$T/state" "do" --rootfs "$B/rootfs" -- sh -c 'echo up; sleep 1000' >up2 &
 	wait_until 20 grep -q up up2
 	kill -KILL $!
 	wait $! || :
@@ -305,18 +305,18 @@ runs_are_recorded() {
 the_hosts_programs_stand_in() {
 	needs python3
 	export SBXRUN_ROOTFS_DIR=$T/library
-	run sbx do --json --rootfs host python 'import os, sys; print(2 + 2, os.listdir("/home") if os.path.exists("/home") else "none"); print(sys.version_info[0])'
+	run sbx "do" --json --rootfs host python 'import os, sys; print(2 + 2, os.listdir("/home") if os.path.exists("/home") else "none"); print(sys.version_info[0])'
 	is "$(_of '.status, .stdout, .rootfs')" $'ok\n4 none\n3\n\nhost'
-	run sbx do --rootfs host --timeout 5 python 'while True: pass'
+	run sbx "do" --rootfs host --timeout 5 python 'while True: pass'
 	rc_is 124
 }
 
 c_is_compiled_in_a_box_before() {
 	needs cc
 	export SBXRUN_ROOTFS_DIR=$T/library
-	run sbx do --rootfs host --json c 'int main(void) { return 42; }'
+	run sbx "do" --rootfs host --json c 'int main(void) { return 42; }'
 	is "$(_of '.status, .exit_code, .compile.status, .compile.exit_code')" $'error\n42\nok\n0'
-	run sbx do --rootfs host c 'int main(void) { return x; }'
+	run sbx "do" --rootfs host c 'int main(void) { return x; }'
 	rc_is 1
 	like "$err" 'main.c:1:.*x'
 }
