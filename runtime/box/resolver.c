@@ -127,6 +127,7 @@ static int resolver_serve(void *context, short events)
 						     .target = hint_clean(name, &r->denials->scratch),
 						     .error = "ENOENT",
 						     .hint = hint_of_network()});
+	arena_free(&r->denials->scratch);
 	sendto(r->fd, packet, len, MSG_DONTWAIT, (struct sockaddr *)&from, from_len);
 	return 0;
 }
