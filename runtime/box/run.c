@@ -609,6 +609,20 @@ static void run_keep_output(struct running *x)
 	}
 }
 
+/* A reader that goes away knows what he does not read; a full disk has to be said. */
+static void run_note_lost(struct running *x)
+{
+	static const char *const names[] = {"output", "error"};
+	size_t i;
+
+	for (i = 0; i < 2; i++)
+		if (x->outlets[i].broken && x->outlets[i].error != EPIPE)
+			notes_add(&x->r->notes.notes,
+				  arena_printf(x->a, "standard %s was not written in full: %s",
+					       names[i], err_text(x->outlets[i].error)),
+				  x->a);
+}
+
 static void run_count_redactions(struct running *x)
 {
 	struct buf b = buf_new(x->a, CONFIG_MAX);
@@ -653,6 +667,7 @@ static int run_finish(struct running *x, struct error *e)
 	x->r->memory_peak = end.peak_memory;
 	x->r->wall_ns = loop_now() - x->started;
 	run_keep_output(x);
+	run_note_lost(x);
 	run_count_redactions(x);
 	if (x->last.kind == REAPER_FAILED)
 		return run_explain_start(x, e);

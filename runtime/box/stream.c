@@ -24,6 +24,7 @@ static int outlet_write(void *context, short events)
 		o->written += (uint64_t)got;
 	} else if (got < 0 && errno != EAGAIN && errno != EINTR) {
 		o->broken = true;
+		o->error = errno;
 	}
 	if (o->at == o->pending.len || o->broken) {
 		o->at = o->pending.len = 0;
