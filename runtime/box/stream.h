@@ -18,6 +18,7 @@ struct outlet {
 	size_t at;
 	uint64_t written;
 	bool broken; /* nobody takes it any more */
+	int error; /* why, as errno has it */
 	struct loop_source *source;
 	struct arena memory;
 };

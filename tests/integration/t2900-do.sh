@@ -321,4 +321,49 @@ c_is_compiled_in_a_box_before() {
 	like "$err" 'main.c:1:.*x'
 }
 
+cut_text_stays_text() {
+	run _sh --json --output-limit 5 'printf "\303\251\303\251\303\251\303\251"'
+	is "$(_of '.encoding, .truncated.stdout, .bytes.stdout')" $'utf-8\ntrue\n8'
+	like "$(_of .stdout)" 'showing first 4]'
+	run _sh --json --output-limit 5 'printf "\377\377\377\377\377\377\377\377"'
+	is "$(_of .encoding)" base64
+}
+
+a_reader_that_goes_away_ends_the_program() {
+	run pipefail_of _do -- yes
+	is "$out" '141 0'
+}
+pipefail_of() {
+	"$@" | head -1 >/dev/null
+	echo "${PIPESTATUS[*]}"
+}
+
+output_that_is_lost_is_told() {
+	run lost_of _sh 'echo hello'
+	like "$err" 'standard output was not written in full: no space left'
+}
+lost_of() { "$@" >/dev/full; }
+
+a_signal_of_its_own_is_no_limit() {
+	run _sh 'kill -XCPU $$'
+	rc_is 152
+	run _sh --cpu-time 5 'kill -XCPU $$'
+	rc_is 152
+}
+
+a_signal_ends_us_while_nobody_reads() {
+	local fd
+	bundle
+	mkfifo pipe
+	exec {fd}<>pipe
+	SBXRUN_ROOTFS_DIR=$T/library "$SBXRUN" --root "$T/state" do --rootfs "$B/rootfs" -- \
+		sh -c 'head -c 100000 /dev/zero; echo written >&2' >pipe 2>said &
+	pid=$!
+	wait_until 30 grep -q written said
+	sleep 0.5 # the end of the box comes next, and it is after it that nothing ended us
+	kill -TERM "$pid"
+	wait_until 30 eval "! kill -0 $pid 2>/dev/null"
+	exec {fd}>&-
+}
+
 run_tests
