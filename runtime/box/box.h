@@ -233,5 +233,10 @@ int box_root_find(const struct box_request *q, struct arena *a, struct box_root 
 int box_config_write(const struct box_request *q, const struct box_root *root, struct arena *a,
 		     struct buf *b, struct error *e);
 
+/* Where the code is, as the program is told: in the workspace, unless that is a directory of the
+ * caller's or the program runs elsewhere. */
+const char *box_code_path(const struct box_request *q, struct arena *a);
+bool box_workspace_is_volume(const struct box_request *q);
+
 /* How large the workspace is. */
 int64_t box_workspace_size(const struct box_limits *l);

@@ -226,7 +226,7 @@ static void run_send_order(struct running *x)
 {
 	const struct box_language *l = x->q->language;
 	const bool compiled = l && l->compile[0] && !x->q->compiles;
-	const char *file = !l ? "" : compiled ? l->product : l->file;
+	const char *file = l ? box_code_path(x->q, x->a) : "";
 	struct reaper_order order = {
 		.name_size = l ? (uint32_t)strlen(file) + 1 : 0,
 		.file_mode = compiled ? 0700 : 0600,

@@ -224,16 +224,6 @@ const char *workspace_take(const struct workspace *w, const char *name, size_t m
 	return fd_read_all(fd, max, a, ret_len);
 }
 
-static bool workspace_is_volume(const struct box_request *q)
-{
-	size_t i;
-
-	for (i = 0; i < q->n_volumes; i++)
-		if (str_eq(q->volumes[i].target, BOX_WORKSPACE))
-			return true;
-	return false;
-}
-
 static int workspace_open_target(const char *path, int *ret, struct error *e)
 {
 	if (mkdir(path, 0755) < 0 && errno != EEXIST)
@@ -249,7 +239,7 @@ int workspace_finish(struct workspace *w, const struct box_request *q, struct ar
 	autoclose int to_dfd = -1;
 	struct statvfs vfs;
 
-	if (w->dfd < 0 || workspace_is_volume(q))
+	if (w->dfd < 0 || box_workspace_is_volume(q))
 		return 0;
 	if (fstatvfs(w->dfd, &vfs) == 0) {
 		r->disk_known = true;

@@ -262,6 +262,20 @@ volumes_show_directories() {
 	rc_is 125
 }
 
+a_directory_of_ours_is_the_workspace() {
+	bundle
+	mkdir project
+	echo mine >project/main.sh
+	[ -z "${SBX_UID:-}" ] || chown -R "$SBX_UID" project
+	printf '#!/bin/sh\nexec sh "$@"\n' >"$B/rootfs/bin/bash"
+	chmod 755 "$B/rootfs/bin/bash"
+	run _do -v "$T/project:/workspace" bash 'pwd; cat main.sh; echo new >made'
+	is "$out" $'/workspace\nmine'
+	is "$(ls project | tr '\n' ' ')" 'made main.sh '
+	run _do -w / bash 'pwd'
+	is "$out" /
+}
+
 who_ends_us_ends_the_box() {
 	bundle
 	"$SBXRUN" --root "$T/state" "do" --rootfs "$B/rootfs" -- sh -c 'trap "exit 9" INT TERM; echo up; while :; do sleep 0.1; done' >up &
@@ -316,6 +330,8 @@ c_is_compiled_in_a_box_before() {
 	export SBXRUN_ROOTFS_DIR=$T/library
 	run sbx "do" --rootfs host --json c 'int main(void) { return 42; }'
 	is "$(_of '.status, .exit_code, .compile.status, .compile.exit_code')" $'error\n42\nok\n0'
+	run sbx "do" --rootfs host -w / c 'int main(void) { return 5; }'
+	rc_is 5
 	run sbx "do" --rootfs host c 'int main(void) { return x; }'
 	rc_is 1
 	like "$err" 'main.c:1:.*x'
