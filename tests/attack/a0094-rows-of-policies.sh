@@ -1,6 +1,6 @@
 #!/bin/bash
 # Each row of a policy (runtime/policy/rows.def) by itself, over a policy that gives everything else: a config or a caller asks for what the row
-# holds back. Escape: it is there. What the rows are for is in sbxrun-policy(5); what the presets make of them, a0091 and tests/surface show.
+# holds back. Escape: it is there. What the rows are for is in sbxrun-policy(5); what the presets make of them, a0093 and tests/surface show.
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
