@@ -1,5 +1,6 @@
 #!/bin/bash
 # The command line: how options are spelled, what help and version print, and that a wrong call changes nothing.
+# Views: own help_goes_to_stdout flags_that_engines_pass_are_taken
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 
