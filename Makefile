@@ -43,7 +43,8 @@ HARDEN := -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection 
 # Nobody unwinds a program in C but a debugger, which has its own tables: these would only be mapped.
 HARDEN += -fno-asynchronous-unwind-tables -fno-unwind-tables
 
-OPT        ?= -O2 -g
+# Small before fast: nearly all of a run is the kernel's, and what a verb maps and faults in is its code.
+OPT        ?= -Os -g
 # The same bytes wherever it is built: debug information names no directory of this machine.
 ALL_CFLAGS  = -std=gnu17 $(OPT) -ffile-prefix-map=$(CURDIR)=. $(WARN) $(if $(SANITIZE),$(SANITIZE),$(HARDEN)) -D_GNU_SOURCE \
 	-Iruntime -fPIE -ffunction-sections -fdata-sections $(CFLAGS)
@@ -207,7 +208,7 @@ fuzz: ## the fuzzers, until each has FUZZ_RUNS (10000000) executions; can be sto
 
 # Leaks aren't looked for: a failed check leaves a unit test by longjmp, without freeing.
 sanitize: ## build and run the unit tests under ASan and UBSan
-	@$(MAKE) --no-print-directory B=build-asan OPT="-O1 -g" unit \
+	@$(MAKE) --no-print-directory B=build-asan OPT="-O1 -g1" unit \
 		SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
 	@B=build-asan ASAN_OPTIONS=detect_leaks=0 tests/run unit
 

@@ -16,7 +16,7 @@
 #include "sys/journal.h"
 
 enum {
-	WINDOW_FIRST = 16 << 10, /* of the end of the file; lines are short … */
+	WINDOW_FIRST = 16 << 10,	 /* of the end of the file; lines are short … */
 	WINDOW_MAX = 4 * AUDIT_LINE_MAX, /* … and what a crash leaves is a line */
 };
 
@@ -229,8 +229,8 @@ static int recover(struct audit_file *f, struct standing *s, struct arena *a, st
 		return -1;
 	audit_torn_write(&s->chain, torn);
 	begin_write(&b, &s->head, NULL, geteuid(), AUDIT_RECOVERY);
-	buf_printf(&b, ",%s,\"why\":\"%s\",\"head_count\":%ju,\"head_hash\":\"%s\"%s", s->kind, s->why,
-		   (uintmax_t)s->known.count, s->known.hash, torn);
+	buf_printf(&b, ",%s,\"why\":\"%s\",\"head_count\":%ju,\"head_hash\":\"%s\"%s", s->kind,
+		   s->why, (uintmax_t)s->known.count, s->known.hash, torn);
 	return line_append(f, s, &b, a, e);
 }
 

@@ -63,8 +63,8 @@ int audit_append(const struct audit_place *place, const struct audit_entry *entr
 int audit_try(const struct audit_place *place, struct arena *a, struct error *e);
 
 struct audit_report {
-	uint64_t lines;	  /* good ones, up to the first bad one */
-	size_t bad_line;  /* of the file; 0: none */
+	uint64_t lines;	 /* good ones, up to the first bad one */
+	size_t bad_line; /* of the file; 0: none */
 	const char *why;
 	size_t recoveries; /* lines that tell of a crash */
 	size_t recovered_line;

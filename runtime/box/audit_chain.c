@@ -146,8 +146,8 @@ static const char *line_judge(const struct audit_chain *c, const char *line, siz
 	if (!audit_line_read(line, len, ret))
 		return "not a line of an audit file";
 	if (ret->count != c->head.count + 1)
-		return "it has another number than the line that belongs here: lines were taken out, "
-		       "put in or exchanged";
+		return "it has another number than the line that belongs here: lines were taken "
+		       "out, put in or exchanged";
 	line_hash(c->head.hash, line, len - TAIL, hash);
 	if (!str_eq(hash, ret->hash))
 		return "its hash is not that of its text and the line before: one of them was "

@@ -53,7 +53,8 @@ void audit_chain_begin(struct audit_chain *c, const struct audit_head *from);
 /* Adds the hash to b, which holds a line up to before its last brace; with a line feed. */
 void audit_chain_seal(struct buf *b, struct audit_head *head);
 
-/* Takes the next line, without its line feed; `ended`: it had one. true: the chain goes on by it. */
+/* Takes the next line, without its line feed; `ended`: it had one. true: the chain goes on by it.
+ */
 bool audit_chain_add(struct audit_chain *c, const char *line, size_t len, bool ended);
 
 /* What stands in a line, without knowing the one before. false: it is no line of ours. */

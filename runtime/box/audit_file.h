@@ -12,8 +12,8 @@
 enum { AUDIT_LOCK_MS = 10000, AUDIT_READ_SIZE = 64 << 10 };
 
 struct audit_file {
-	int fd;	     /* of the file, locked */
-	int dfd;     /* the head's directory */
+	int fd;	 /* of the file, locked */
+	int dfd; /* the head's directory */
 	bool writes;
 	off_t size;
 	const char *path;
@@ -47,8 +47,8 @@ int audit_file_write(struct audit_file *f, const char *text, size_t len, struct 
 /* Reads lines from an offset on. */
 struct audit_lines {
 	int fd;
-	off_t at;    /* of what is read next */
-	char *text;  /* AUDIT_LINE_MAX + AUDIT_READ_SIZE */
+	off_t at;   /* of what is read next */
+	char *text; /* AUDIT_LINE_MAX + AUDIT_READ_SIZE */
 	size_t from, len;
 	bool end;
 };

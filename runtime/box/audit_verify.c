@@ -54,7 +54,8 @@ static void head_judge(struct audit_report *r, const struct audit_chain *c, cons
 	if (w->head->count > c->head.count)
 		bad(r, c->lines + 1, "lines are missing at the end: the head knows of more");
 	else if (!w->same)
-		bad(r, w->line, "it is not the line that the head knows: the file was written anew");
+		bad(r, w->line,
+		    "it is not the line that the head knows: the file was written anew");
 	else if (w->head->count < c->head.count)
 		bad(r, w->line + 1,
 		    "the head does not know of it: an append was cut short, or somebody has added it");
@@ -93,8 +94,8 @@ int audit_verify(const struct audit_place *place, const struct audit_head *ancho
 	if (w[0].head)
 		head_judge(ret, &c, &w[0]);
 	else
-		ret->head_why = state == AUDIT_HEAD_NONE ? "there is no head" :
-							   "the head is not a head";
+		ret->head_why =
+			state == AUDIT_HEAD_NONE ? "there is no head" : "the head is not a head";
 	if (state == AUDIT_HEAD_BAD)
 		bad(ret, c.lines + 1, "the head is not a head");
 	if (w[1].head)

@@ -285,8 +285,8 @@ static void answer_one(struct denials *d, const struct seccomp_notif *ask)
 {
 	const struct bpf_result verdict = bpf_eval(d->judge.filter, d->judge.len, &ask->data);
 
-	switch (verdict.error ? SECCOMP_RET_ERRNO | EPERM : verdict.action & SECCOMP_RET_ACTION_FULL) {
-	case SECCOMP_RET_USER_NOTIF:
+	switch (verdict.error ? SECCOMP_RET_LOG : verdict.action & SECCOMP_RET_ACTION_FULL) {
+	case SECCOMP_RET_ALLOW: /* it is only watched */
 		pass_tell(d, ask);
 		answer(d, ask, 0, true);
 		return;
@@ -295,9 +295,12 @@ static void answer_one(struct denials *d, const struct seccomp_notif *ask)
 		call_tell(d, &ask->data, verdict.action);
 		answer_kill(d, ask);
 		return;
-	default:
+	case SECCOMP_RET_ERRNO:
 		call_tell(d, &ask->data, verdict.action);
 		answer(d, ask, (int)(verdict.action & SECCOMP_RET_DATA), false);
+		return;
+	default: /* no policy answers so */
+		answer(d, ask, EPERM, false);
 	}
 }
 

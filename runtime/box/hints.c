@@ -36,6 +36,9 @@ static const struct {
 	{"reboot", "the machine is not a box's to stop"},
 	{"init_module", "modules can't be loaded into the kernel"},
 	{"finit_module", "modules can't be loaded into the kernel"},
+	{"chmod", "no file of a box gets a setuid or setgid bit"},
+	{"fchmod", "no file of a box gets a setuid or setgid bit"},
+	{"fchmodat", "no file of a box gets a setuid or setgid bit"},
 	{"open_by_handle_at", "files are opened by their names alone"},
 };
 

@@ -34,10 +34,10 @@ struct stage {
 	struct stage *next; /* NULL: the sink */
 	char *text;
 	size_t len, cap;
-	size_t at;	/* up to here it is decided, and given on */
-	size_t wait;	/* bytes behind `at` without which trying is of no use */
+	size_t at;   /* up to here it is decided, and given on */
+	size_t wait; /* bytes behind `at` without which trying is of no use */
 	size_t credit;
-	bool begun;	/* the begin of the stream is no longer in the buffer */
+	bool begun; /* the begin of the stream is no longer in the buffer */
 	bool ended;
 	uint64_t found, unchecked;
 };
@@ -71,7 +71,8 @@ static size_t next_place(const struct stage *s, size_t q)
 			/* It may begin in what is there and end in what is not. */
 			if (!found && s->ended)
 				return s->len;
-			found = found ? found : s->text + s->len - (s->len - q < n ? s->len - q : n - 1);
+			found = found ? found :
+					s->text + s->len - (s->len - q < n ? s->len - q : n - 1);
 			if ((size_t)(found - s->text) > q + start->before)
 				q = (size_t)(found - s->text) - start->before;
 			/* All places up to the needle's, as far as they fit. */
@@ -147,7 +148,7 @@ static enum redact_verdict try_at(struct stage *s, size_t q, size_t *ret_from, s
 /* Decides as far as it can be told by now. */
 static void stage_work(struct stage *s, const struct redact_sink *sink)
 {
-	size_t given = s->at, q = s->at, from = 0, to = 0, longest = s->rule->code.longest;
+	size_t given = s->at, q = given, from = 0, to = 0, longest = s->rule->code.longest;
 	enum redact_verdict v;
 	bool more = false;
 

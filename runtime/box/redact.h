@@ -1,7 +1,7 @@
 /*
- * Secrets are taken out of what a program prints: a rule is a regular expression (PCRE2) and what is
- * put in the place of what it finds. Rules work one after the other, in the order of the table and
- * then of the user's file: each reads what the one before it has left.
+ * Secrets are taken out of what a program prints: a rule is a regular expression (PCRE2) and what
+ * is put in the place of what it finds. Rules work one after the other, in the order of the table
+ * and then of the user's file: each reads what the one before it has left.
  *
  * What is exact: a rule is tried at each byte, from left to right. It sees at most `longest` bytes
  * from there on, and REDACT_LOOK_BACK bytes before. So the result is a function of the text alone,

@@ -214,8 +214,8 @@ static bool probe(struct redact_matcher *m, struct redact_code *c, char *text, c
  * or of members of the usual classes. */
 static int pattern_try(struct redact_matcher *m, struct redact_code *c, struct error *e)
 {
-	static const char *const usual[] = {"a", "A", "0", " ", "_", ".", "-", "/",  "=",
-					    "a ", "a.", "a0", "aA", "a-", "a@", "\n"};
+	static const char *const usual[] = {"a", "A",  "0",  " ",  "_",	 ".",  "-",  "/",
+					    "=", "a ", "a.", "a0", "aA", "a-", "a@", "\n"};
 	char *text = arena_alloc(m->arena, 1, c->longest + 1), unit[2] = "";
 	const char *p;
 	size_t i;

@@ -29,9 +29,9 @@ struct redact_code {
 };
 
 enum redact_verdict {
-	REDACT_NONE,	/* no match begins here */
+	REDACT_NONE, /* no match begins here */
 	REDACT_FOUND,
-	REDACT_MORE,	/* only what follows can tell */
+	REDACT_MORE,	 /* only what follows can tell */
 	REDACT_TOO_DEAR, /* not within the limits */
 };
 
@@ -51,7 +51,8 @@ struct redact_matcher *redact_matcher_new(struct arena *a);
 void redact_matcher_free(struct redact_matcher *m);
 void redact_code_free(struct redact_code *c);
 
-/* Tries the rule at view->at; *ret_from and *ret_to bound what it found. `dear`: with more steps. */
+/* Tries the rule at view->at; *ret_from and *ret_to bound what it found. `dear`: with more steps.
+ */
 enum redact_verdict redact_match(struct redact_matcher *m, struct redact_code *c,
 				 const struct redact_view *view, bool dear, size_t *ret_from,
 				 size_t *ret_to);

@@ -91,7 +91,8 @@ static size_t rule_line(const char *text, size_t len, size_t n)
 /* A name stands in results and audit files. */
 static bool name_is_plain(const char *name)
 {
-	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
+	size_t n =
+		strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
 
 	return n > 0 && n < 64 && !name[n];
 }
@@ -109,7 +110,8 @@ static bool name_is_ours(const char *name)
 static int rule_check_fields(const struct redact_rule *r, struct error *e)
 {
 	if (!name_is_plain(r->name))
-		return err_set(e, ERR_CONFIG, "a name is of letters, digits, -, _ and ., and short");
+		return err_set(e, ERR_CONFIG,
+			       "a name is of letters, digits, -, _ and ., and short");
 	if (name_is_ours(r->name))
 		return err_set(e, ERR_CONFIG, "there is a built-in rule of that name");
 	if (strlen(r->pattern) > REDACT_TEXT_MAX)

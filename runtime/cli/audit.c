@@ -49,8 +49,9 @@ static void report_print(struct buf *b, const char *path, const struct audit_rep
 
 static void report_json(struct buf *b, const struct audit_report *r)
 {
-	buf_printf(b, "{\"ok\":%s,\"lines\":%ju,\"hash\":\"%s\",\"head_checked\":%s,"
-		      "\"recoveries\":%zu,\"bad_line\":",
+	buf_printf(b,
+		   "{\"ok\":%s,\"lines\":%ju,\"hash\":\"%s\",\"head_checked\":%s,"
+		   "\"recoveries\":%zu,\"bad_line\":",
 		   r->bad_line ? "false" : "true", (uintmax_t)r->lines, r->last.hash,
 		   r->head_checked ? "true" : "false", r->recoveries);
 	if (r->bad_line) {

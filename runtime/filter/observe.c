@@ -94,17 +94,11 @@ static bool observe_asks(uint32_t action)
 	}
 }
 
-void observe_denials(struct seccomp_program *filter, struct arena *a,
-		     struct seccomp_program *ret_judge)
+void observe_denials(struct seccomp_program *filter)
 {
-	size_t i;
+	struct sock_filter *f;
 
-	*ret_judge = *filter;
-	if (!filter->filter)
-		return;
-	filter->filter = arena_array(a, filter->len, struct sock_filter);
-	memcpy(filter->filter, ret_judge->filter, filter->len * sizeof(*filter->filter));
-	for (i = 0; i < filter->len; i++)
-		if (filter->filter[i].code == (BPF_RET | BPF_K) && observe_asks(filter->filter[i].k))
-			filter->filter[i].k = SECCOMP_RET_USER_NOTIF;
+	for (f = filter->filter; f && f < filter->filter + filter->len; f++)
+		if (f->code == (BPF_RET | BPF_K) && observe_asks(f->k))
+			f->k = SECCOMP_RET_USER_NOTIF;
 }

@@ -134,9 +134,9 @@ int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret
 }
 
 /* Where the kernel knows it, a call that is asked about is not begun anew by each signal. */
-static void host_observe(struct plan *p, struct arena *a)
+static void host_observe(struct plan *p)
 {
-	observe_denials(&p->filter, a, &p->judge);
+	observe_denials(&p->filter);
 	p->filter.flags |= seccomp_waits_killable();
 }
 
@@ -159,6 +159,8 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 		     struct error *e)
 {
 	const char *state_root = path_clean(a, life_state_dir(o->root, ".", a));
+	struct seccomp_program judge = {0};
+	struct notes notes = {0}; /* which the plan has, too */
 
 	if (life_choose_policy(o->policy, &b->config->annotations, a, &t->policy, e) < 0 ||
 	    life_check_options(&t->policy, o, e) < 0)
@@ -168,11 +170,15 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	range_find(o, b->dir, b->config, a, facts, t);
 	if (policy_tighten(&t->policy, facts, b->config, a, &t->clamps, e) < 0)
 		return -1;
+	if (o->observe != OBSERVE_NOTHING &&
+	    seccomp_program_build(&b->config->linux_.seccomp, a, &judge, &notes, e) < 0)
+		return -1;
 	observe_add_rules(&b->config->linux_.seccomp, o->observe, a);
 	if (plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
 		return -1;
+	p->judge = judge;
 	if (b->config->linux_.seccomp.observed)
-		host_observe(p, a);
+		host_observe(p);
 	if (o->ids_if_possible && facts->no_id_range)
 		notes_add(&p->warnings,
 			  arena_printf(a, "no user namespace, since %s", facts->no_id_range), a);

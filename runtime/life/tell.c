@@ -134,7 +134,8 @@ static void list_add(const char *root, const char *line, size_t len)
 static void journal_add(const char *id, const struct policy *p, const struct policy_clamps *clamps,
 			const char *refused)
 {
-	const struct journal_field fields[] = {{"SBXRUN_CONTAINER", id}, {"SBXRUN_POLICY", p->name}};
+	const struct journal_field fields[] = {{"SBXRUN_CONTAINER", id},
+					       {"SBXRUN_POLICY", p->name}};
 	char message[512];
 
 	if (refused)

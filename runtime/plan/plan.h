@@ -123,7 +123,7 @@ struct plan {
 	struct program_plan program;
 	struct landlock_plan landlock;
 	struct seccomp_program filter;
-	struct seccomp_program judge; /* what it is where its denials are observed */
+	struct seccomp_program judge; /* what decides, where its denials are observed */
 	struct oci_hooks hooks;
 	struct notes warnings; /* for the log */
 };

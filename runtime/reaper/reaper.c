@@ -214,9 +214,9 @@ __attribute__((noreturn)) static void attend(int sock, long program)
 		collect(sock, program);
 		if (call(__NR_ppoll, (long)fds, 2, 0, 0, 0) < 0)
 			continue;
-		/* A signal for the first process is one for all. */
+		/* A signal for the first process is one for all, if it comes from outside. */
 		if (fds[0].got && call3(__NR_read, fds[0].fd, (long)&info, sizeof(info)) > 0 &&
-		    info.ssi_signo != SIGCHLD)
+		    info.ssi_signo != SIGCHLD && !info.ssi_pid)
 			call3(__NR_kill, -1, (long)info.ssi_signo, 0);
 		if (fds[1].got)
 			pass_on(sock);

@@ -1,5 +1,5 @@
-/* A line in the journal, or else in the older log of the system. A convenience: nobody waits for it,
- * and whether it arrives is not known. */
+/* A line in the journal, or else in the older log of the system. A convenience: nobody waits for
+ * it, and whether it arrives is not known. */
 #pragma once
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Imitates CVE-2019-19921, CVE-2023-27561, CVE-2023-28642: the image's /proc or /sys is a link, so that labels, sysctls and masks
 # go to files of the attacker's choice. Escape: the container starts, or something is mounted on or written to the canary.
-# Views: v2
+# Views: v2 proc_as_a_link_is_refused a_volume_that_hides_sysctls_is_refused
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 

@@ -2,7 +2,7 @@
 # Imitates CVE-2019-5736: root in a container, with every capability, opens /proc/N/exe of the runtime that is just joining its pid
 # namespace, and writes to it, at once or when the process has gone on to something else. The runtime is a copy of the binary in the
 # test's own directory. Escape: that copy changes.
-# Views: v2
+# Views: v2 the_binary_of_a_joining_container_can_not_be_written the_binary_can_not_be_written_by_a_container_that_is_the_runtime
 # shellcheck disable=SC2119
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The image's links lead to what the config has mounted: one mount is taken for another, to be bound, changed or written to. Escape: a
 # protection of a mount is gone, or a volume of the host has, or is, something that the config does not say.
+# Views: own a_source_is_neither_sys_nor_a_cgroup
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
 

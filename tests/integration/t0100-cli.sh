@@ -1,5 +1,6 @@
 #!/bin/bash
 # The command line: how options are spelled, what help and version print, and that a wrong call changes nothing.
+# Views: own help_goes_to_stdout flags_that_engines_pass_are_taken
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 
@@ -32,7 +33,7 @@ help_goes_to_stdout() {
 		rc_is 0
 		like "$out" '^sbxrun \[OPTION…\] COMMAND'
 	done
-	for verb in create start run state kill delete list exec pause resume ps update events spec plan audit features doctor install uninstall; do
+	for verb in create start run state kill delete list exec pause resume ps update events spec plan audit features doctor install uninstall do; do
 		for words in "$verb -h" "$verb --help" "$verb -help" "help $verb" "h $verb"; do
 			# shellcheck disable=SC2086
 			run "$SBXRUN" $words

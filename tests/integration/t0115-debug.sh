@@ -2,6 +2,7 @@
 # --debug and --log-level: every step of init, every write to a cgroup and every decision of a plan is a line; none of them is reachable
 # from inside, and none has a secret in it.
 # shellcheck disable=SC2016
+# Views: own each_step_of_init_is_a_line info_says_what_was_made
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Ids become names of directories and cgroups: which are taken, which are refused, and that one id is one container.
+# Views: own a_used_id_is_refused_and_its_container_left_alone one_id_may_be_used_in_two_roots
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # spec and features: documents that others read.
+# Views: own the_rootless_spec_maps_the_caller features_lists_what_engines_ask_for
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 

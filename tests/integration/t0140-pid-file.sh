@@ -1,5 +1,7 @@
 #!/bin/bash
 # --pid-file: engines read it as soon as it is there. --pidfd-socket says the same without a number.
+# Views: own it_has_digits_and_no_newline run_writes_it_too it_is_relative_to_the_caller_and_not_to_the_bundle
+# Views: own an_old_one_is_replaced_and_not_written_to
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # create and start: what exists after each, and that a failure leaves nothing.
+# Views: own without_a_process_create_works_and_start_fails
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # kill: every spelling of a signal arrives as that signal, at init and at nobody else.
 # Views: all
+# Views: own a_created_container_ends_by_the_signals_that_end_programs
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 

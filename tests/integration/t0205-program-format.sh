@@ -1,6 +1,7 @@
 #!/bin/bash
 # A program that can't be executed is refused at create, with execve's words: engines clean up after a create that fails, and read
 # 126 or 127 from them. What only the kernel can judge is tried, and never runs before start.
+# Views: own where_no_process_is_left_to_try_it_start_says_so
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 

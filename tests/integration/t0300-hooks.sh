@@ -1,5 +1,6 @@
 #!/bin/bash
 # The six kinds of hooks: when they run, where, with what, and what they are told.
+# Views: own poststop_runs_when_everything_is_gone
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Verbs that meet, and verbs that are killed: one wins, and `delete --force` makes an end of what is left.
+# Views: own of_creates_with_one_id_one_wins a_create_that_is_overtaken_does_not_take_the_others_id
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Every option of a mount that the spec says MUST or SHOULD be known, read back from the mount table inside.
+# Views: own words_without_meaning_are_passed_over
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/mountinfo.sh"
 

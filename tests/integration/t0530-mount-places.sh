@@ -1,6 +1,7 @@
 #!/bin/bash
 # Where a mount goes and where it comes from: order, relative paths, missing targets, links in the image.
-# Views: v2
+# Views: v2 mounts_are_made_in_the_order_of_the_list places_in_a_volume_are_made_by_their_names
+# Views: v2 links_of_the_image_into_volumes_are_followed the_last_link_of_a_destination_is_followed_inside_the_root
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/mountinfo.sh"
 

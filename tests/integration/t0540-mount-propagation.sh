@@ -1,6 +1,6 @@
 #!/bin/bash
 # Propagation of binds and of the root, in the mount table and by really mounting on either side.
-# Views: v2
+# Views: v2 mounts_cross_only_where_the_word_lets_them rootfs_propagation_lets_no_mount_out
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/mountinfo.sh"
 

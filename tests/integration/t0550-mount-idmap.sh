@@ -1,6 +1,7 @@
 #!/bin/bash
 # Id-mapped mounts: owners as the container sees them, and as the disk keeps them.
-# Views: v2
+# Views: v2 owners_are_mapped_in_both_directions idmap_maps_the_top_and_ridmap_the_whole_tree
+# Views: v2 without_mappings_those_of_the_user_namespace_are_taken
 . "${0%/*}/../lib/test.sh"
 
 MAPS='uidMappings: [{containerID: 0, hostID: 1000, size: 100}], gidMappings: [{containerID: 0, hostID: 2000, size: 100}]'

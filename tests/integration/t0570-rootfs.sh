@@ -1,6 +1,7 @@
 #!/bin/bash
 # root.path and root.readonly.
-# Views: v2
+# Views: v2 a_read_only_root_can_not_be_written_to_by_root mounts_below_the_root_on_the_host_come_along
+# Views: v2 dot_dot_at_the_root_stays_there
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/mountinfo.sh"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # linux.maskedPaths and linux.readonlyPaths.
-# Views: v2
+# Views: v2 masks_follow_mounts a_masked_directory_is_empty_and_read_only a_read_only_path_keeps_the_other_flags_of_its_mount
+# Views: v2 the_default_paths_hold
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/mountinfo.sh"
 

@@ -1,6 +1,10 @@
 #!/bin/bash
 # Namespaces: new, joined by path, inherited, and what is refused.
-# Views: v2
+# Views: v2 all_kinds_are_new_when_they_are_asked_for_without_a_path
+# Views: v2 a_new_mount_namespace_is_not_the_hosts_and_a_missing_one_leaves_nothing namespaces_are_joined_by_path
+# Views: v2 into_a_joined_pid_namespace_the_program_is_born_whoever_is_faster
+# Views: v2 a_mount_namespace_is_joined_by_path_and_its_table_stays_as_it_was
+# Views: v2 a_pid_namespace_that_has_ended_is_an_error_that_says_so
 . "${0%/*}/../lib/test.sh"
 
 # The spec's names and the kernel's.

@@ -1,6 +1,9 @@
 #!/bin/bash
 # A new user namespace with maps.
-# Views: v2
+# Views: v2 what_is_made_inside_belongs_to_the_mapped_ids flags_that_the_hosts_mount_has_can_not_be_cleared_inside
+# Views: v2 a_source_below_a_closed_directory_can_be_bound_in_a_joined_user_namespace
+# Views: v2 a_sysfs_can_be_had_where_the_outer_one_is_read_only
+# Views: v2 where_parts_of_the_outer_sysfs_are_covered_that_one_is_shown_read_only
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/mountinfo.sh"
 

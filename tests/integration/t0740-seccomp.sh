@@ -1,5 +1,6 @@
 #!/bin/bash
 # linux.seccomp, by what calls answer inside. Signals that do nothing by default (0, 17, 18, 23, 28) serve as arguments.
+# Views: own bad_values_are_errors_that_name_the_field
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 

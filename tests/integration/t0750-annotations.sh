@@ -1,5 +1,6 @@
 #!/bin/bash
 # annotations, in `state` and without effect on anything else.
+# Views: own annotations_of_other_runtimes_loosen_nothing
 . "${0%/*}/../lib/test.sh"
 
 annotations_stand_in_the_state_as_they_were_given() {

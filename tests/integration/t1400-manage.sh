@@ -1,5 +1,6 @@
 #!/bin/bash
 # What the managing verbs have in common, and the corners of kill and list that engines rely on.
+# Views: own verbs_keep_silent_on_success help_lists_the_verbs_and_their_flags
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 

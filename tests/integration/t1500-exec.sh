@@ -1,6 +1,7 @@
 #!/bin/bash
 # exec by command line: what each option does to the program, seen by the program.
 # shellcheck disable=SC2016,SC2119
+# Views: own the_pid_file_names_the_process a_failure_writes_no_pid_file a_pidfd_is_sent
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 . "${0%/*}/../tools/exec.sh"

@@ -1,6 +1,9 @@
 #!/bin/bash
 # exec: the same confinement as the container's first process, in every kind of container.
 # shellcheck disable=SC2016,SC2154
+# Views: own its_user_namespace_is_that_of_init without_a_pid_namespace_it_works joined_namespaces_are_joined
+# Views: own without_namespaces_of_net_ipc_and_uts_it_works the_clocks_are_those_of_init
+# Views: own it_works_in_a_container_that_is_created_but_not_started
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 . "${0%/*}/../tools/exec.sh"

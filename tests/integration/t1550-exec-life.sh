@@ -1,6 +1,7 @@
 #!/bin/bash
 # exec: many, at once, with a container that ends, with a caller that dies. Nothing is left of any of them.
 # shellcheck disable=SC2016,SC2119
+# Views: own hundreds_leave_nothing many_at_once_all_work
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 . "${0%/*}/../tools/exec.sh"

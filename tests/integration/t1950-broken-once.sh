@@ -1,6 +1,7 @@
 #!/bin/bash
 # What was broken once, found by hand: verbs that meet, verbs that are killed, the foreground.
 # shellcheck disable=SC2016,SC2119,SC2154
+# Views: own a_foreground_run_deletes_only_the_container_it_made
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 . "${0%/*}/../tools/exec.sh"

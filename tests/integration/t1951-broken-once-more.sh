@@ -1,6 +1,7 @@
 #!/bin/bash
 # What was broken once, found by hand: whose files are trusted, ordinary users, long texts.
 # shellcheck disable=SC2016,SC2119,SC2154
+# Views: own an_ordinary_users_default_state_root_made_by_another_is_refused
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 . "${0%/*}/../lib/mountinfo.sh"

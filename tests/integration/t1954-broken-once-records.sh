@@ -1,6 +1,7 @@
 #!/bin/bash
 # What was broken once, found by hand: damaged records, files of the caller, hooks that hang.
 # shellcheck disable=SC2016,SC2119,SC2154
+# Views: own a_container_with_a_damaged_record_is_listed_and_can_be_deleted a_stray_file_does_not_make_a_container_undeletable
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 . "${0%/*}/../tools/exec.sh"

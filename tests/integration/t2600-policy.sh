@@ -1,6 +1,7 @@
 #!/bin/bash
 # Policies: who chooses one, files that are refused, what their rows do to real containers, and what explain says of it.
 # shellcheck disable=SC2016,SC2119,SC2154
+# Views: own engine_refuses_what_hands_over_the_host
 . "${0%/*}/../lib/test.sh"
 # shellcheck source=tests/lib/private-ids.sh
 . "${0%/*}/../lib/private-ids.sh"

@@ -2,6 +2,7 @@
 # doctor: what it says of a host, where something is missing that it notices, and that its remedies help. What is taken away is taken away in a
 # namespace of the test's own; the host's sysctls and files stay as they are.
 # shellcheck disable=SC2154,SC2119,SC2016
+# Views: own every_kind_of_namespace_has_a_limit_that_is_named
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 

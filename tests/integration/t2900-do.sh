@@ -237,7 +237,7 @@ what_it_wrote_is_taken_out_safely() {
 	mkdir taken
 	[ -z "${SBX_UID:-}" ] || chown "$SBX_UID" taken
 	echo mine >taken/kept
-	run _sh --copy-out taken 'mkdir d; echo 1 >d/f; echo theirs >kept; ln -s /etc/passwd link; mkfifo pipe; echo x >set; chmod 4755 set; mkdir -p deep/er; echo y >deep/er/z'
+	run _sh --copy-out taken 'mkdir d; echo 1 >d/f; echo theirs >kept; ln -s /etc/passwd link; mkfifo pipe; echo x >set; chmod 755 set; mkdir -p deep/er; echo y >deep/er/z'
 	rc_is 0
 	is "$(cat taken/d/f taken/deep/er/z)" $'1\ny'
 	is "$(cat taken/kept)" mine

@@ -518,7 +518,7 @@ wait_for_body() {
 }
 
 run_one() {
-	local name=$1 label="$TEST_ID $1"
+	local name=$1 label="$TEST_ID $1" began=${EPOCHREALTIME/./} took
 	set -m
 	body "$name" </dev/null >"$T.log" 2>&1 &
 	BODY_PID=$!
@@ -538,6 +538,9 @@ run_one() {
 	else
 		verdict "ok $label"
 	fi
+	# For the list of the slowest, which tests/run makes.
+	took=$(((${EPOCHREALTIME/./} - began) / 1000))
+	[ "$took" -lt 1000 ] || echo "# took $took ms: $label"
 }
 
 # Prints the names of the tests in the order in which they stand in the file.

@@ -1552,7 +1552,9 @@ static void serve_exists(int listen_fd)
 	m = expect("StartTransientUnit");
 	answer_error(&m, "org.freedesktop.systemd1.UnitExists", "");
 	m = expect("Get");
-	answer_variant(&m, "s", "sbxrun container 12 /run/x");
+	answer_variant(&m, "s", "sbxrun container 12 /dev");
+	m = expect("Get");
+	answer_variant(&m, "s", "sbxrun container 12 /dev");
 	expect_end();
 }
 
@@ -1564,8 +1566,39 @@ TEST(a_unit_that_runs_is_said_to_exist)
 	CHECK_INT(err.class, ERR_EXISTS);
 	CHECK_STR(err.text,
 		  "linux.cgroupsPath: systemd has a unit " UNIT
-		  " already, which is sbxrun container 12 /run/x: choose another name, or delete "
+		  " already, which is sbxrun container 12 /dev: choose another name, or delete "
 		  "that container first");
+	CHECK_INT(server_end(), 0);
+}
+
+/* First of a container whose record is gone, then of nobody: it went between two questions. */
+static void serve_ending(int listen_fd)
+{
+	struct dbus_message m;
+	int i;
+
+	accept_client(listen_fd);
+	for (i = 0; i < 4; i++) {
+		m = expect("StartTransientUnit");
+		if (i == 3)
+			break;
+		answer_error(&m, "org.freedesktop.systemd1.UnitExists", "");
+		m = expect(i == 0 ? "ResetFailedUnit" : "Get");
+		if (i == 0)
+			answer_error(&m, "org.freedesktop.systemd1.NoSuchUnit", "");
+		else
+			answer_variant(&m, "s", i == 1 ? "sbxrun container 12 /no/record" : UNIT);
+	}
+	answer_text_as(&m, "o", JOB);
+	say_job_ended(UNIT, JOB, "done");
+	expect_end();
+}
+
+TEST(a_unit_whose_container_is_gone_is_waited_for)
+{
+	server_start(serve_ending);
+	CHECK_INT(open_path(false, LONG_MS), 0);
+	CHECK_INT(start_unit(), 0);
 	CHECK_INT(server_end(), 0);
 }
 

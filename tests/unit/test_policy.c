@@ -565,9 +565,10 @@ TEST(a_policy_only_makes_filters_stricter)
 					  0x541c, 8,	 0x20008, 0x40000, 0x10000000, 0x20000,
 					  0xffffffff};
 	static const char *const ops[] = {"EQ", "NE", "LT", "GE", "MASKED_EQ"};
+	const unsigned int rounds = unit_rounds(2000);
 	unsigned int round, i, k;
 
-	for (round = 0; round < 2000; round++) {
+	for (round = 0; round < rounds; round++) {
 		struct buf b = buf_new(&arena, 1 << 16);
 		const char *preset = random_below(2) ? "engine" : "code";
 		struct seccomp_program was, is, ceiling = filter_of(preset, "");

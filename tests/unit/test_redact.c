@@ -176,6 +176,7 @@ static char *mixed_text(uint32_t *seed)
 	uint32_t n = 1 + dice(seed, 40);
 	const char *word;
 
+	out_put(&o, "", 0);
 	while (n--) {
 		word = words[dice(seed, ARRAY_SIZE(words))];
 		out_put(&o, word, strlen(word));

@@ -6,6 +6,8 @@
  *
  * A failed check ends its test. Tests register themselves and run in the order of the file. Those
  * that UNIT_SKIP names, with a space before and behind each, are not run but told as skipped.
+ * UNIT_SLOWER says how many times slower the processor is than ours, if it is emulated: tests of
+ * random values take so many fewer.
  */
 #pragma once
 
@@ -78,6 +80,15 @@ static inline bool unit_is_skipped(const struct unit_test *t)
 
 	snprintf(name, sizeof(name), " %s ", t->name);
 	return names && strstr(names, name);
+}
+
+/* How many of n rounds a test of random values is to take. */
+static inline unsigned int unit_rounds(unsigned int n)
+{
+	const char *slower = getenv("UNIT_SLOWER");
+	unsigned long by = slower ? strtoul(slower, NULL, 10) : 1;
+
+	return by > 1 ? (unsigned int)(n / by + 1) : n;
 }
 
 static inline int unit_main(void)

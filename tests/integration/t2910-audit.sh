@@ -36,10 +36,13 @@ do_appends_a_line_a_run() {
 # Before it runs: nobody is told that something ran that nobody can look up.
 do_does_not_run_what_it_cannot_record() {
 	ln -s elsewhere audit
-	run "$SBXRUN" --root "$T/state" 'do' --audit audit -v "$T:/out" bash 'echo ran >/out/ran'
+	mkdir -m 777 volume
+	run "$SBXRUN" --root "$T/state" 'do' -v "$T/volume:/out" bash 'echo ran >/out/first'
+	[ "$rc" = 0 ] && [ -e volume/first ] || skip "do does not work here: $err"
+	run "$SBXRUN" --root "$T/state" 'do' --audit audit -v "$T/volume:/out" bash 'echo ran >/out/ran'
 	rc_is 125
 	like "$err" 'audit is a link'
-	[ ! -e ran ] && [ ! -e elsewhere ] || fail 'it ran'
+	[ ! -e volume/ran ] && [ ! -e elsewhere ] || fail 'it ran'
 }
 
 runs_at_the_same_time_make_one_chain() {
