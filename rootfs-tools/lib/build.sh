@@ -2,15 +2,20 @@
 # shellcheck disable=SC2154  # what a recipe sets
 # build: packages → tree → images → manifest, and all of it into place at once.
 
-# Sets the variables of the recipe.
+# Sets the variables of the recipe, and recipe_files to the files that they stand in.
 read_recipe() {
-	local recipe=$HERE/recipes/$1
 	check_name "$1"
-	[ -f "$recipe" ] || die "there is no recipe called $1; there are: $(recipe_names | paste -sd ' ')"
+	[ -f "$HERE/recipes/$1" ] || die "there is no recipe called $1; there are: $(recipe_names | paste -sd ' ')"
+	recipe_files=()
+	include .base
+	include "$1"
+}
+
+# include NAME: for recipes that begin with another.
+include() {
+	recipe_files+=("$HERE/recipes/$1")
 	# shellcheck source=/dev/null
-	. "$HERE/recipes/.base"
-	# shellcheck source=/dev/null
-	. "$recipe"
+	. "$HERE/recipes/$1"
 }
 
 recipe_names() { (cd "$HERE/recipes" && printf '%s\n' *); }
@@ -80,37 +85,46 @@ tell_changes() {
 
 # Unpacks all packages of $work/packages into $root. No maintainer script runs.
 unpack() {
-	local sha pattern
+	make_skeleton && unpack_debs && unpack_npm && drop_documents || return
+	find "$root" -type f -printf '%T@\n' | sort -n | sed -n '$s/\..*//p' >"$work/epoch"
+}
+
+# Packages of Debian 12 have files in /bin and in /usr/bin, which Debian has merged. And what filesystems of the kernel are mounted on.
+make_skeleton() {
+	local dir
+	for dir in bin sbin lib lib64; do
+		mkdir -p "$root/usr/$dir" && ln -s "usr/$dir" "$root/$dir" || return
+	done
+	mkdir -p "$root"/{proc,dev,sys,tmp,run,var/tmp,etc} && chmod 1777 "$root/tmp" "$root/var/tmp"
+}
+
+unpack_debs() {
+	local sha
 	set -f
+	# shellcheck disable=SC2086  # a list of patterns
 	printf '.%s\n' $exclude >"$work/exclude"
 	set +f
-	mkdir -p "$root"/usr/{bin,sbin,lib,lib64}
-	# Packages of Debian 12 have files in both, and Debian has merged them.
-	for pattern in bin sbin lib lib64; do
-		ln -s "usr/$pattern" "$root/$pattern"
-	done
-	python3 "$HERE/lib/packages.py" lines "$work/packages" | while read -r sha _; do
+	python3 "$HERE/lib/packages.py" lines "$work/packages" >"$work/lines" || return
+	while read -r sha _; do
 		dpkg-deb --fsys-tarfile "$(cached "$sha" .deb)" |
 			tar -xpf - -C "$root" --no-same-owner --keep-directory-symlink --delay-directory-restore \
 				--anchored --wildcards --exclude-from="$work/exclude" || return
-	done
-	unpack_npm || return
-	# Licences stay.
-	find "$root/usr/share/doc" -mindepth 2 ! -type d ! -name copyright -delete
-	find "$root/usr/share/doc" -mindepth 1 -type d -empty -delete
-	find "$root" -type f -printf '%T@\n' | sort -n | sed -n '$s/\..*//p' >"$work/epoch"
-	# What the kernel's filesystems are mounted on, and a place to write to.
-	mkdir -p "$root"/{proc,dev,sys,tmp,run,var/tmp,etc}
-	chmod 1777 "$root/tmp" "$root/var/tmp"
+	done <"$work/lines"
 }
 
 # npm packages go where `npm -g` looks for them.
 unpack_npm() {
 	local package version sha
 	while read -r package version sha; do
-		mkdir -p "$root/usr/lib/node_modules/$package"
-		tar -xzf "$(cached "$sha" .tgz)" -C "$root/usr/lib/node_modules/$package" --strip-components=1 --no-same-owner --no-same-permissions || return
+		mkdir -p "$root/usr/lib/node_modules/$package" &&
+			tar -xzf "$(cached "$sha" .tgz)" -C "$root/usr/lib/node_modules/$package" --strip-components=1 --no-same-owner --no-same-permissions || return
 	done < <(xargs -n 3 <<<"$npm" | grep .)
+}
+
+# All but licences.
+drop_documents() {
+	find "$root/usr/share/doc" -mindepth 2 ! -type d ! -name copyright -delete &&
+		find "$root/usr/share/doc" -mindepth 1 -type d -empty -delete
 }
 
 # Runs in the box what maintainer scripts would have done.
@@ -121,17 +135,15 @@ finish_tree() {
 		declare -f finish
 		echo finish
 		cat "$HERE/finish-end.sh"
-	} | in_box "$root" --writable -- /usr/bin/bash -s || return
-	settle_tree "$root" "$epoch"
+	} | in_box "$root" --writable -- /usr/bin/bash -s && settle_tree
 }
 
-# settle_tree DIR EPOCH: one time stamp, and nothing that gives rights.
+# One time stamp, nothing that gives rights, and no leftovers of the box.
 settle_tree() {
-	find "$1" -xdev -perm /6000 ! -type l -exec chmod ug-s {} +
-	# No tty, no leftovers of the box.
-	find "$1"/{dev,proc,sys,run,tmp} -mindepth 1 -delete
-	mkdir -p "$1/run/lock"
-	find "$1" -xdev -exec touch -h -d "@$2" {} +
+	find "$root" -xdev -perm /6000 ! -type l -exec chmod ug-s {} + &&
+		find "$root"/{dev,proc,sys,run,tmp} -mindepth 1 -delete &&
+		mkdir -p "$root/run/lock" &&
+		find "$root" -xdev -exec touch -h -d "@$epoch" {} +
 }
 
 # pack OUT: OUT/rootfs becomes the images of $formats in OUT, with the list of its files, the manifest and the SBOM.
@@ -162,7 +174,7 @@ uuid_of() { sed -E 's/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/\1-\2-\3-\4-\5/' <<<"$1
 # What besides packages decides the bytes: the recipe and the code that finishes a tree; or the archive that was imported.
 recipe_sum() {
 	[ -z "${archive:-}" ] || { sha256sum <"$archive" | cut -d ' ' -f 1 && return; }
-	cat "$HERE/recipes/.base" "$HERE/recipes/$name" "$HERE/finish.sh" "$HERE/finish-end.sh" | sha256sum | cut -d ' ' -f 1
+	cat "${recipe_files[@]}" "$HERE/finish.sh" "$HERE/finish-end.sh" | sha256sum | cut -d ' ' -f 1
 }
 
 write_manifest() {

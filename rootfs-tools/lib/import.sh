@@ -84,7 +84,6 @@ read_meta() {
 take_out() {
 	[ -d "$work/unpacked/bundle/rootfs" ] && [ ! -L "$work/unpacked/bundle" ] && [ ! -L "$work/unpacked/bundle/rootfs" ] || return
 	python3 "$HERE/lib/tree.py" tar "$work/unpacked/bundle/rootfs" "$epoch" "$work/seen" "$work/seen.tar" &&
-		tar -xpf "$work/seen.tar" -C "$root" --no-same-owner --delay-directory-restore || return
-	rm "$work/seen.tar"
-	delete_tree "$work/unpacked"
+		tar -xpf "$work/seen.tar" -C "$root" --no-same-owner --delay-directory-restore &&
+		rm "$work/seen.tar" && delete_tree "$work/unpacked"
 }
