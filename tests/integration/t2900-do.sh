@@ -372,7 +372,7 @@ a_signal_ends_us_while_nobody_reads() {
 	bundle
 	mkfifo pipe
 	exec {fd}<>pipe
-	SBXRUN_ROOTFS_DIR=$T/library "$SBXRUN" --root "$T/state" do --rootfs "$B/rootfs" -- \
+	SBXRUN_ROOTFS_DIR=$T/library "$SBXRUN" --root "$T/state" "do" --rootfs "$B/rootfs" -- \
 		sh -c 'head -c 100000 /dev/zero; echo written >&2' >pipe 2>said &
 	pid=$!
 	wait_until 30 grep -q written said
