@@ -111,7 +111,7 @@ endif
 $(B)/reaper: runtime/reaper/reaper.c runtime/reaper/order.h Makefile
 	@mkdir -p $(@D)
 	@echo "  LINK $@"
-	$(Q)$(CC) $(REAPER_CFLAGS) -nostdlib -static -no-pie -Wl,-z,noexecstack,-z,noseparate-code,--build-id=none -s -o $@ $<
+	$(Q)$(CC) $(REAPER_CFLAGS) -nostdlib -static $(if $(filter 0,$(is_clang)),-no-pie) -Wl,-z,noexecstack,-z,noseparate-code,--build-id=none -s -o $@ $<
 
 $(B)/runtime/init/reaper.o: $(B)/reaper
 $(B)/runtime/init/reaper.o: override CFLAGS += -DREAPER_FILE='"$(B)/reaper"'

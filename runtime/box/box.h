@@ -3,12 +3,13 @@
  * same way as that of any engine (life/life.h), and what happened in it becomes a result. Nothing
  * stays: a box ends with its program, or with the process that runs it.
  *
- *	request.c    what is asked for: defaults, presets          languages.c  rows of languages
- *	rootfs.c     the root that it runs in                      config.c     the config
- *	do.c         one box, or two: compiling is a step          run.c        a box from birth to end
- *	stream.c     its output, capped                            resolver.c   names that it asks for
- *	workspace.c  what it wrote, and taking it out              result.c     the result as JSON
- *	denials.c    what was refused                              hints.c      what to do about it
+ *	languages.c  rows of languages and limits    rootfs.c     the root that it runs in
+ *	do.c         one box, or two: compiling       run.c        a box from birth to end
+ *	config.c     the config                      stream.c     its output, capped
+ *	workspace.c  what it wrote                   resolver.c   names that it asks for
+ *	denials.c    what was refused                hints.c      what to do about it
+ *	redact.c     secrets in the output           audit.c      a record of runs
+ *	result.c     the result as JSON
  */
 #pragma once
 
@@ -231,6 +232,11 @@ int box_root_find(const struct box_request *q, struct arena *a, struct box_root 
 /* The config of a box, as JSON. */
 int box_config_write(const struct box_request *q, const struct box_root *root, struct arena *a,
 		     struct buf *b, struct error *e);
+
+/* Where the code is, as the program is told: in the workspace, unless that is a directory of the
+ * caller's or the program runs elsewhere. */
+const char *box_code_path(const struct box_request *q, struct arena *a);
+bool box_workspace_is_volume(const struct box_request *q);
 
 /* How large the workspace is. */
 int64_t box_workspace_size(const struct box_limits *l);

@@ -60,11 +60,9 @@ static void config_tmpfs(struct writing *w, const char *at, int64_t size, const 
 static void config_workspace(struct writing *w)
 {
 	struct oci_mount *m;
-	size_t i;
 
-	for (i = 0; i < w->q->n_volumes; i++)
-		if (str_eq(w->q->volumes[i].target, BOX_WORKSPACE))
-			return;
+	if (box_workspace_is_volume(w->q))
+		return;
 	config_tmpfs(w, BOX_WORKSPACE, box_workspace_size(&w->q->limits), "mode=0755");
 	m = &w->c->mounts.v[w->c->mounts.n - 1];
 	config_word(w, &m->options, arena_printf(w->a, "uid=%u", w->q->uid));
@@ -102,6 +100,9 @@ static void config_mounts(struct writing *w, const struct box_root *root)
 	if (root->host)
 		config_host(w);
 	config_tmpfs(w, "/tmp", q->limits.tmpfs, "mode=1777");
+	/* Where it holds the program. */
+	if (q->language && q->language->product && (q->cwd || box_workspace_is_volume(q)))
+		config_word(w, &w->c->mounts.v[w->c->mounts.n - 1].options, "exec");
 	config_workspace(w);
 	for (i = 0; i < q->n_volumes; i++)
 		MOUNT(w, "none", q->volumes[i].source, q->volumes[i].target, "rbind",
@@ -170,6 +171,13 @@ static void config_namespaces(struct writing *w)
 	l->gid_mappings.v[0] = (struct oci_id_map){w->q->gid, getegid(), 1};
 }
 
+static bool config_is_code(const struct writing *w, const char *word)
+{
+	const struct box_language *l = w->q->language;
+
+	return str_eq(word, l->file) || (!w->q->compiles && l->product && str_eq(word, "./main"));
+}
+
 static void config_process(struct writing *w, const char *const *words)
 {
 	struct oci_process *p = &w->c->process;
@@ -182,7 +190,8 @@ static void config_process(struct writing *w, const char *const *words)
 	p->user.gid = w->q->gid;
 	p->cwd = arena_strdup(w->a, w->q->cwd ? w->q->cwd : BOX_WORKSPACE);
 	for (; words && *words; words++)
-		config_word(w, &p->args, *words);
+		config_word(w, &p->args,
+			    config_is_code(w, *words) ? box_code_path(w->q, w->a) : *words);
 	for (i = 0; i < w->q->args.n && !w->q->compiles; i++)
 		config_word(w, &p->args, w->q->args.v[i]);
 	config_word(w, &p->env, "PATH=/usr/local/bin:/usr/bin:/bin");
@@ -204,7 +213,9 @@ int box_config_write(const struct box_request *q, const struct box_root *root, s
 	c->hostname = arena_strdup(a, "box");
 	c->root.path = arena_strdup(a, root->path);
 	c->root.readonly = true;
-	config_process(&w, !q->language ? NULL : q->compiles ? q->language->compile : q->language->run);
+	config_process(&w, !q->language ? NULL :
+			   q->compiles	? q->language->compile :
+					  q->language->run);
 	config_rlimits(&w);
 	config_mounts(&w, root);
 	config_namespaces(&w);

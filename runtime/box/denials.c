@@ -154,11 +154,12 @@ static void connect_tell(struct denials *d, const struct seccomp_notif *ask)
 {
 	struct sockaddr_storage s = {0};
 	char host[INET6_ADDRSTRLEN], text[96];
-	const uint64_t len = ask->data.args[2];
+	const uint64_t given = ask->data.args[2];
+	const size_t len = given < sizeof(s) ? (size_t)given : sizeof(s);
 	const struct sockaddr_in *v4 = (const struct sockaddr_in *)&s;
 	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&s;
 
-	if (memory_read(ask, ask->data.args[1], &s, len < sizeof(s) ? (size_t)len : sizeof(s)) < 8 ||
+	if (memory_read(ask, ask->data.args[1], &s, len) < 8 ||
 	    (s.ss_family != AF_INET && s.ss_family != AF_INET6) || address_is_local(&s))
 		return;
 	if (s.ss_family == AF_INET) {
@@ -344,8 +345,11 @@ void denials_settle(struct denials *d)
 void denials_open(struct denials *d, const struct box_request *q,
 		  const struct seccomp_program *judge, int listener_fd, struct arena *a)
 {
-	*d = (struct denials){
-		.listener_fd = listener_fd, .q = q, .judge = *judge, .arena = a, .known = listener_fd >= 0};
+	*d = (struct denials){.listener_fd = listener_fd,
+			      .q = q,
+			      .judge = *judge,
+			      .arena = a,
+			      .known = listener_fd >= 0};
 }
 
 void denials_add(struct denials *d, struct loop *l)

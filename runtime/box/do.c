@@ -19,6 +19,7 @@ static struct box_request do_compile_request(const struct box_request *q)
 	c.stdin_fd = -1;
 	c.copy_out = NULL;
 	c.n_volumes = 0;
+	c.cwd = NULL;
 	c.n_rlimits = 0;
 	l->memory = l->memory > COMPILE_MB << 20 ? l->memory : COMPILE_MB << 20;
 	l->pids = l->pids > COMPILE_PIDS ? l->pids : COMPILE_PIDS;

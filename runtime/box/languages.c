@@ -83,6 +83,27 @@ void box_request_default(struct box_request *ret)
 	};
 }
 
+bool box_workspace_is_volume(const struct box_request *q)
+{
+	size_t i;
+
+	for (i = 0; i < q->n_volumes; i++)
+		if (str_eq(q->volumes[i].target, BOX_WORKSPACE))
+			return true;
+	return false;
+}
+
+const char *box_code_path(const struct box_request *q, struct arena *a)
+{
+	const struct box_language *l = q->language;
+	const bool compiled = l->compile[0] && !q->compiles;
+	const char *file = compiled ? l->product : l->file;
+
+	if (q->cwd || box_workspace_is_volume(q))
+		return arena_printf(a, "/tmp/%s", file);
+	return compiled ? arena_printf(a, "./%s", file) : file;
+}
+
 /* Pages of a tmpfs count as memory of the box, so a larger one would end in a lack of memory, not
  * of space. */
 int64_t box_workspace_size(const struct box_limits *l)

@@ -122,11 +122,13 @@ static int resolver_serve(void *context, short events)
 	denials_spend(r->denials);
 	if (!len)
 		return 0;
-	denials_note(r->denials, (struct box_denial){.kind = "network",
-						     .name = "resolve",
-						     .target = hint_clean(name, &r->denials->scratch),
-						     .error = "ENOENT",
-						     .hint = hint_of_network()});
+	denials_note(r->denials,
+		     (struct box_denial){.kind = "network",
+					 .name = "resolve",
+					 .target = hint_clean(name, &r->denials->scratch),
+					 .error = "ENOENT",
+					 .hint = hint_of_network()});
+	arena_free(&r->denials->scratch);
 	sendto(r->fd, packet, len, MSG_DONTWAIT, (struct sockaddr *)&from, from_len);
 	return 0;
 }

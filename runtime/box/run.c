@@ -226,7 +226,7 @@ static void run_send_order(struct running *x)
 {
 	const struct box_language *l = x->q->language;
 	const bool compiled = l && l->compile[0] && !x->q->compiles;
-	const char *file = !l ? "" : compiled ? l->product : l->file;
+	const char *file = l ? box_code_path(x->q, x->a) : "";
 	struct reaper_order order = {
 		.name_size = l ? (uint32_t)strlen(file) + 1 : 0,
 		.file_mode = compiled ? 0700 : 0600,
@@ -454,23 +454,53 @@ static bool run_is_drained(const struct running *x)
 	return true;
 }
 
-/* All processes are gone, so what is in the pipes is all there is. Whoever reads our output may
+/* All processes are gone, so what is in the pipes is all there is: who holds the other end now got
+ * it from the program, by a socket in a volume, and is not waited for. */
+static void run_end_empty(struct running *x, const uint64_t most[2])
+{
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		struct stream *s = &x->streams[i];
+
+		if (s->from < 0 || (s->bytes < most[i] &&
+				    loop_is_ready(s->from, POLLIN, loop_now())))
+			continue;
+		fd_close(&s->from);
+		stream_finish(s);
+	}
+}
+
+/* The most that a stream can have brought when its pipe is empty. */
+static uint64_t run_most(const struct stream *s)
+{
+	int size = s->from < 0 ? 0 : fcntl(s->from, F_GETPIPE_SZ);
+
+	return s->bytes + (uint64_t)(size > 0 ? size : 1 << 20);
+}
+
+/* Whoever reads our output may
  * take his time, unless the time was up: then he has a moment for each part of it. */
 static void run_drain(struct running *x)
 {
-	const bool hurries = x->r->interrupted || x->phase != RUNS;
+	const uint64_t most[2] = {run_most(&x->streams[0]), run_most(&x->streams[1])};
 	int64_t until = loop_now() + DRAIN_MS * LOOP_MS;
 	uint64_t written = 0, now_written;
 
 	relay_cut(&x->input);
 	x->loop.v[x->loop.n - 1].fd = -1; /* the end, which has come … */
 	run_serve_control(x, 0);	  /* … and what was said before it */
-	while (!run_is_drained(x) && loop_now() < until) {
+	for (;;) {
 		run_settle(x);
+		run_end_empty(x, most);
+		run_settle(x);
+		if (run_is_drained(x) || loop_now() >= until)
+			return;
 		if (loop_round(&x->loop, until) < 0)
 			return;
 		now_written = x->outlets[0].written + x->outlets[1].written;
-		if (now_written != written || !hurries)
+		/* A signal may come as late as now. */
+		if (now_written != written || !(x->r->interrupted || x->phase != RUNS))
 			until = loop_now() + DRAIN_MS * LOOP_MS;
 		written = now_written;
 	}
@@ -540,7 +570,9 @@ static void run_judge(struct running *x, const struct life_end *end)
 	if (r->signal && !r->interrupted)
 		run_fail(r, "Signal",
 			 arena_printf(x->a, "killed by %s", box_signal_name(r->signal)));
-	if (r->cpu_timed_out || r->signal == SIGXCPU) {
+	/* A program can send that signal, too. */
+	if (r->cpu_timed_out || (r->signal == SIGXCPU && l->cpu_time_ns &&
+				 (!r->cpu_ns || r->cpu_ns >= (uint64_t)l->cpu_time_ns))) {
 		r->status = BOX_TIMEOUT;
 		r->cpu_timed_out = r->timed_out = true;
 		run_fail(r, "CPUTimeError",
@@ -575,6 +607,20 @@ static void run_keep_output(struct running *x)
 			.truncated = s->truncated,
 		};
 	}
+}
+
+/* A reader that goes away knows what he does not read; a full disk has to be said. */
+static void run_note_lost(struct running *x)
+{
+	static const char *const names[] = {"output", "error"};
+	size_t i;
+
+	for (i = 0; i < 2; i++)
+		if (x->outlets[i].broken && x->outlets[i].error != EPIPE)
+			notes_add(&x->r->notes.notes,
+				  arena_printf(x->a, "standard %s was not written in full: %s",
+					       names[i], err_text(x->outlets[i].error)),
+				  x->a);
 }
 
 static void run_count_redactions(struct running *x)
@@ -621,6 +667,7 @@ static int run_finish(struct running *x, struct error *e)
 	x->r->memory_peak = end.peak_memory;
 	x->r->wall_ns = loop_now() - x->started;
 	run_keep_output(x);
+	run_note_lost(x);
 	run_count_redactions(x);
 	if (x->last.kind == REAPER_FAILED)
 		return run_explain_start(x, e);

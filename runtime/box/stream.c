@@ -24,6 +24,7 @@ static int outlet_write(void *context, short events)
 		o->written += (uint64_t)got;
 	} else if (got < 0 && errno != EAGAIN && errno != EINTR) {
 		o->broken = true;
+		o->error = errno;
 	}
 	if (o->at == o->pending.len || o->broken) {
 		o->at = o->pending.len = 0;
@@ -153,6 +154,20 @@ static void stream_pass(struct stream *s, const char *data, size_t n)
 		stream_take(s, data, n);
 }
 
+/* The limit may have cut a character in two, which would make the text bytes. */
+static void stream_trim(struct stream *s)
+{
+	const unsigned char *p = (const unsigned char *)s->kept.data;
+	size_t n = s->kept.len, tail = 1;
+
+	while (tail < 4 && tail < n && (p[n - tail] & 0xc0) == 0x80)
+		tail++;
+	if (tail > n || p[n - tail] < 0xc2 || str_utf8_len(p + n - tail, tail))
+		return;
+	s->kept.len -= tail;
+	s->passed -= tail;
+}
+
 void stream_finish(struct stream *s)
 {
 	const struct redact_sink sink = {.put = stream_take, .to = s};
@@ -166,6 +181,7 @@ void stream_finish(struct stream *s)
 		redact_finish(s->redact, s->which, &sink);
 	if (!s->truncated)
 		return;
+	stream_trim(s);
 	n = snprintf(mark, sizeof(mark), "\n[OUTPUT TRUNCATED: %llu bytes, showing first %llu]\n",
 		     (unsigned long long)s->bytes, (unsigned long long)s->passed);
 	stream_put(s, mark, (size_t)n);
@@ -193,6 +209,9 @@ void stream_settle(struct stream *s)
 {
 	bool room = !s->outlet || outlet_is_empty(s->outlet);
 
+	/* Nobody reads it any more, which the program hears as it would without a box. */
+	if (s->outlet && s->outlet->broken)
+		fd_close(&s->from);
 	s->source->fd = room ? s->from : -1;
 }
 

@@ -1,6 +1,6 @@
 /*
- * What the program writes, on its way to whoever wants it: passed on, kept, or told as events; up to
- * a limit, behind which it is counted and dropped, so that the program goes on.
+ * What the program writes, on its way to whoever wants it: passed on, kept, or told as events. Up
+ * to a limit, behind which it is counted and dropped, so that the program goes on.
  */
 #pragma once
 
@@ -18,6 +18,7 @@ struct outlet {
 	size_t at;
 	uint64_t written;
 	bool broken; /* nobody takes it any more */
+	int error; /* why, as errno has it */
 	struct loop_source *source;
 	struct arena memory;
 };

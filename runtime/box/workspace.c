@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "box/hints.h"
 #include "sys/loop.h"
 #include "sys/sys.h"
 
@@ -78,7 +79,7 @@ static void walk_list(struct walk *w, const char *path)
 static void walk_skip(struct walk *w, const char *path, const char *why)
 {
 	if (!w->skipped)
-		w->skipped = arena_printf(w->a, "%s: %s", path, why);
+		w->skipped = arena_printf(w->a, "%s: %s", hint_clean(path, w->a), why);
 }
 
 static int walk_copy_bytes(struct walk *w, int from, int to)
@@ -137,10 +138,9 @@ static int walk_make_dir(struct walk *w, int to_dfd, const char *name, const cha
 
 static void walk_dir(struct walk *w, int dfd, int to_dfd, const char *at, unsigned int depth);
 
-static void walk_entry(struct walk *w, int dfd, const char *name, int to_dfd, const char *at,
+static void walk_entry(struct walk *w, int dfd, const char *name, int to_dfd, const char *path,
 		       unsigned int depth)
 {
-	const char *path = *at ? arena_printf(w->a, "%s/%s", at, name) : arena_strdup(w->a, name);
 	autoclose int sub_dfd = -1, sub_to_dfd = -1;
 	struct stat st;
 
@@ -177,6 +177,17 @@ static bool walk_is_ours(const struct walk *w, const char *at, const char *name)
 	       (str_eq(name, l->file) || (l->product && str_eq(name, l->product)));
 }
 
+/* A path lasts no longer than its entry: the program chooses how many there are, and how long. */
+static void walk_named(struct walk *w, int dfd, const char *name, int to_dfd, const char *at,
+		       unsigned int depth)
+{
+	struct arena own = {0};
+
+	walk_entry(w, dfd, name, to_dfd,
+		   arena_printf(&own, "%s%s%s", at, *at ? "/" : "", name), depth);
+	arena_free(&own);
+}
+
 static void walk_dir(struct walk *w, int dfd, int to_dfd, const char *at, unsigned int depth)
 {
 	/* A descriptor of its own: it has a place of its own, too. */
@@ -191,7 +202,7 @@ static void walk_dir(struct walk *w, int dfd, int to_dfd, const char *at, unsign
 	while ((d = readdir(dir)) && w->taken < COPY_MAX)
 		if (!str_eq(d->d_name, ".") && !str_eq(d->d_name, "..") &&
 		    !walk_is_ours(w, at, d->d_name))
-			walk_entry(w, dfd, d->d_name, to_dfd, at, depth);
+			walk_named(w, dfd, d->d_name, to_dfd, at, depth);
 	closedir(dir);
 }
 
@@ -213,16 +224,6 @@ const char *workspace_take(const struct workspace *w, const char *name, size_t m
 	return fd_read_all(fd, max, a, ret_len);
 }
 
-static bool workspace_is_volume(const struct box_request *q)
-{
-	size_t i;
-
-	for (i = 0; i < q->n_volumes; i++)
-		if (str_eq(q->volumes[i].target, BOX_WORKSPACE))
-			return true;
-	return false;
-}
-
 static int workspace_open_target(const char *path, int *ret, struct error *e)
 {
 	if (mkdir(path, 0755) < 0 && errno != EEXIST)
@@ -238,7 +239,7 @@ int workspace_finish(struct workspace *w, const struct box_request *q, struct ar
 	autoclose int to_dfd = -1;
 	struct statvfs vfs;
 
-	if (w->dfd < 0 || workspace_is_volume(q))
+	if (w->dfd < 0 || box_workspace_is_volume(q))
 		return 0;
 	if (fstatvfs(w->dfd, &vfs) == 0) {
 		r->disk_known = true;

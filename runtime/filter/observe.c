@@ -50,8 +50,8 @@ static void observe_add(struct oci_seccomp *c, const struct observed *o, size_t 
 	r->names.v[0] = arena_strdup(a, o->name);
 	r->args.n = 1;
 	r->args.v = arena_array(a, 1, struct oci_seccomp_arg);
-	/* Always true: a rule without a condition would stand in for the profile's own, and one with
-	 * it counts only where that is milder. */
+	/* Always true: a rule without a condition would stand in for the profile's own, and one
+	 * with it counts only where that is milder. */
 	if (o->flags_at < 0)
 		r->args.v[0] = (struct oci_seccomp_arg){.op = OCI_OP_GE};
 	else

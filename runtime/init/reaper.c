@@ -11,13 +11,14 @@
 #define MFD_EXEC 0x0010U
 #endif
 
-/* The linked program, as bytes. */
-extern const char reaper_image[], reaper_image_end[];
+/* The linked program, as bytes, and how many. */
+extern const char reaper_image[];
+extern const size_t reaper_image_size;
 __asm__(".section .rodata.reaper,\"a\"\n\t"
 	".globl reaper_image\n\t.hidden reaper_image\n"
-	".globl reaper_image_end\n\t.hidden reaper_image_end\n"
+	".globl reaper_image_size\n\t.hidden reaper_image_size\n"
 	"reaper_image:\n\t.incbin \"" REAPER_FILE "\"\n"
-	"reaper_image_end:\n\t.previous\n");
+	"1:\n\t.balign 8\nreaper_image_size:\n\t.quad 1b - reaper_image\n\t.previous\n");
 
 int reaper_open(struct error *e)
 {
@@ -32,7 +33,7 @@ int reaper_open(struct error *e)
 			       "this host lets no file in memory be executed, which the first "
 			       "process of a box is: sysctl vm.memfd_noexec=1");
 	if (fd < 0 ||
-	    fd_write_all(fd, reaper_image, (size_t)(reaper_image_end - reaper_image)) < 0 ||
+	    fd_write_all(fd, reaper_image, reaper_image_size) < 0 ||
 	    fcntl(fd, F_ADD_SEALS, seals) < 0)
 		return err_sys(e, "make the first process of a box");
 	return fd_steal(&fd);

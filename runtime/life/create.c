@@ -233,12 +233,22 @@ static int create_set_oom_score(const struct plan *p, pid_t pid, struct error *e
 	return identity_set_oom_score_adj(proc_dfd, pid, p->program.oom_score_adj.v, e);
 }
 
+/* In a user namespace init can't raise the priority that the caller has lowered. */
+static int create_lift_scheduler(const struct plan *p, pid_t pid, struct error *e)
+{
+	if (!p->by_machine_root || !p->owns_userns || p->scheduler.set)
+		return 0;
+	return identity_lift_scheduler(pid, e);
+}
+
 /* The record says that the container is there, and then init is told. */
 static int create_commit(struct making *m, int sock, struct error *e)
 {
 	const struct create_options *o = m->o;
 	struct created *c = &m->made;
 
+	if (create_lift_scheduler(&m->plan, c->pid, e) < 0)
+		return -1;
 	create_find_ns_ids(&c->record, c->pid);
 	c->record.committed = true;
 	c->record.rdt.made = false; /* a shared class outlives its maker */

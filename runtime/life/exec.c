@@ -430,7 +430,10 @@ static int exec_probe_labels(const struct joining *x, struct lsm_host *ret, stru
 static int exec_check_policy(const struct policy *p, const struct exec_options *o, struct error *e)
 {
 	if (p->level[LEVEL_DESCRIPTORS] == DESCRIPTORS_NONE && o->preserve_fds)
-		return err_set(e, ERR_USAGE, "policy %s refuses --preserve-fds [descriptors]",
+		return err_set(e, ERR_USAGE,
+			       "policy %s refuses --preserve-fds [descriptors]; to allow it, an "
+			       "administrator gives \"descriptors\": \"as-asked\" to a policy in "
+			       POLICY_FILE,
 			       p->name);
 	return 0;
 }

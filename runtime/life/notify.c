@@ -43,7 +43,8 @@ void notify_add(struct oci_config *c, const char *state_dir, struct arena *a)
 	mounts[i] = (struct oci_mount){.destination = arena_strdup(a, INSIDE),
 				       .type = arena_strdup(a, "bind"),
 				       .source = arena_printf(a, "%s/notify", state_dir),
-				       .options = options};
+				       .options = options,
+				       .ours = true};
 	c->mounts.v = mounts;
 	c->mounts.n++;
 	for (i = 0; i < c->process.env.n; i++)

@@ -202,7 +202,9 @@ int life_check_options(const struct policy *p, const struct create_options *o, s
 	if (p->level[LEVEL_DESCRIPTORS] == DESCRIPTORS_NONE && (o->preserve_fds || o->listen_fds))
 		return err_set(e, ERR_USAGE,
 			       "policy %s refuses --preserve-fds and socket activation "
-			       "[descriptors]",
+			       "[descriptors]; to allow it, an administrator gives "
+			       "\"descriptors\": \"as-asked\" to a policy in " POLICY_FILE
+			       ", or runs this with --policy oci",
 			       p->name);
 	return 0;
 }

@@ -69,7 +69,7 @@ static size_t last_lines(const char *text, size_t len, size_t keep)
 	return 0;
 }
 
-/* The same of a file, and no more than LIST_KEPT of it, which is read piece by piece: a process that
+/* The same of a file, and no more than LIST_KEPT of it, read piece by piece: a process that
  * makes a container is to stay small. */
 static off_t list_cut(int fd, off_t size)
 {

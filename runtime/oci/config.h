@@ -32,6 +32,7 @@ struct oci_mount {
 	struct strings options;
 	struct oci_id_maps uid_mappings;
 	struct oci_id_maps gid_mappings;
+	bool ours; /* not of the document: the runtime added it */
 	size_t at; /* in the list of the document: policies leave some out */
 };
 

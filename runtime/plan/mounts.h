@@ -41,6 +41,7 @@ struct mount_plan {
 	bool binds;		 /* it is a bind, or a remount of one */
 	bool recursive;		 /* rbind */
 	bool stands_in;		 /* for a filesystem that can't be made: nobody asked for it */
+	bool ours;		 /* the runtime's own, which no config asks for */
 	bool tmpcopyup;
 	bool proc_files;	 /* a procfs: it gets the plan's, and then shows processes alone */
 	uint64_t set, clear;	     /* attributes of the mount … */

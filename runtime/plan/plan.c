@@ -97,10 +97,11 @@ static bool plan_is_of_containers(const char *source)
 	return name && path_is_below(name, "/_data");
 }
 
-/* In a range of its own, the container would see everything of the host as nobody's. */
+/* In a range of its own, the container would see everything of the host as nobody's. What the
+ * runtime adds may stay so, and is made later than ids are mapped. */
 static void plan_map_bind(struct mount_plan *m, struct arena *a, const struct plan *p)
 {
-	if (!p->id_range.size || m->kind != MOUNT_BIND || m->idmap != IDMAP_NONE)
+	if (!p->id_range.size || m->kind != MOUNT_BIND || m->idmap != IDMAP_NONE || m->ours)
 		return;
 	m->idmap = m->recursive ? IDMAP_ALL : IDMAP_TOP;
 	m->maps = plan_is_of_containers(m->source) ? MAPS_OF_IMAGE : MAPS_OF_OWNER;
@@ -118,6 +119,7 @@ static int plan_mounts(const struct oci_config *c, struct arena *a, struct plan 
 
 		if (plan_mount(&c->mounts.v[i], p->bundle, a, m, &p->warnings, e) < 0)
 			return -1;
+		m->ours = c->mounts.v[i].ours;
 		plan_map_bind(m, a, p);
 		plan_bind_foreign(m, a, p);
 		plan_source_inside(m, a, p);

@@ -81,6 +81,27 @@ static void text_apply(const struct policy_text *t, struct arena *a, struct poli
 	p->name = t->name;
 }
 
+/* A word that is denied, and given all the same by one that covers it, would deny nothing. */
+static int text_check_denied(const struct policy_text *t, const struct policy *p, struct error *e)
+{
+	size_t i, k;
+
+	for (i = 0; i < LIST_COUNT; i++)
+		for (k = 0; k < t->list[i].deny.n; k++) {
+			const char *word = t->list[i].deny.v[k];
+
+			if (str_eq(word, POLICY_ALL) || !words_cover(&p->list[i], word))
+				continue;
+			return err_set(e, ERR_CONFIG,
+				       "policies.%s.%s.deny: %s would still be given, by a word "
+				       "that covers it: deny that word (\"*\" is all), and allow "
+				       "what is to be given",
+				       t->name, policy_rows[LEVEL_COUNT + i].id,
+				       json_show(word).text);
+		}
+	return 0;
+}
+
 static const struct policy_text *file_find(const struct policy_file *f, const char *name)
 {
 	size_t i;
@@ -118,8 +139,11 @@ int policy_find(const struct policy_file *f, const char *name, struct arena *a, 
 		return err_set(e, ERR_CONFIG, "there is no policy %s (`sbxrun policy list`)",
 			       json_show(at).text);
 	*ret = *preset;
-	while (n)
+	while (n) {
 		text_apply(chain[--n], a, ret);
+		if (text_check_denied(chain[n], ret, e) < 0)
+			return -1;
+	}
 	return 0;
 }
 

@@ -17,7 +17,8 @@ int row_no_new_privs(struct tightening *t, struct error *e)
 	    (level == NNP_UNLESS_USER_NS && row_has_user_ns(t)))
 		return 0;
 	p->no_new_privileges = true;
-	row_clamped(t, "process.noNewPrivileges: on");
+	row_clamped(t, "process.noNewPrivileges: on; sudo, su and other setuid programs gain "
+		       "nothing");
 	return 0;
 }
 

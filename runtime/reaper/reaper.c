@@ -46,7 +46,8 @@ static long call(long n, long a, long b, long c, long d, long e)
 	return ret;
 }
 /* The stack as the kernel leaves it: argc, argv, NULL, environment, NULL. */
-__asm__(".globl _start\n_start:\n\txor %ebp,%ebp\n\tmov %rsp,%rdi\n\tand $-16,%rsp\n\tcall reaper_main\n");
+__asm__(".globl _start\n_start:\n\txor %ebp,%ebp\n\tmov %rsp,%rdi\n"
+	"\tand $-16,%rsp\n\tcall reaper_main\n");
 #elif defined(__aarch64__)
 static long call(long n, long a, long b, long c, long d, long e)
 {
@@ -164,14 +165,15 @@ static void block_all(unsigned long set)
 
 __attribute__((noreturn)) static void become(int sock, char **argv, char **env)
 {
-	long self;
+	long self, why;
 
 	/* Where there is a terminal, the program is who it belongs to. */
 	call3(__NR_setpgid, 0, 0, 0);
 	self = call3(__NR_getpid, 0, 0, 0);
 	call3(__NR_ioctl, 0, TIOCSPGRP_CALL, (long)&self);
 	block_all(0);
-	fail(sock, REAPER_AT_PROGRAM, call3(__NR_execve, (long)argv[0], (long)(argv + 1), (long)env));
+	why = call3(__NR_execve, (long)argv[0], (long)(argv + 1), (long)env);
+	fail(sock, REAPER_AT_PROGRAM, why);
 }
 
 /* Collects whoever has ended; the end of the program is the end of all. */

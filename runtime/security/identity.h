@@ -61,6 +61,10 @@ int identity_reset_signals(struct error *e);
  * priority: that one stays. */
 int identity_reset_scheduler(struct error *e);
 
+/* The same of policy and nice, for a process that may not itself: root's own, in a user namespace.
+ * Where we may not either, they stay. */
+int identity_lift_scheduler(pid_t pid, struct error *e);
+
 /* The config's own. Before credentials are dropped: most policies need CAP_SYS_NICE. */
 int identity_set_scheduler(pid_t pid, const struct scheduler_plan *s, struct error *e);
 int identity_set_io_priority(const struct io_priority_plan *p, struct error *e);

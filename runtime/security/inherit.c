@@ -152,6 +152,15 @@ int identity_reset_scheduler(struct error *e)
 	return 0;
 }
 
+int identity_lift_scheduler(pid_t pid, struct error *e)
+{
+	const struct kernel_sched_attr attr = {.size = sizeof(attr)};
+
+	if (sched_set(pid, &attr) < 0 && errno != EPERM)
+		return err_sys(e, "reset scheduling policy of init");
+	return 0;
+}
+
 int identity_set_scheduler(pid_t pid, const struct scheduler_plan *s, struct error *e)
 {
 	const struct kernel_sched_attr attr = {

@@ -9,7 +9,7 @@
 # OPTION… CODE
 _box() {
 	[ -n "${B:-}" ] || bundle
-	run sbx do --rootfs "$B/rootfs" "${@:1:$#-1}" -- sh -c "${!#}"
+	run sbx "do" --rootfs "$B/rootfs" "${@:1:$#-1}" -- sh -c "${!#}"
 }
 _of() { jq -r "$1" <<<"$out"; }
 

@@ -443,6 +443,42 @@ groups_that_may_ping_are_those_inside() {
 	is "$(tr -s '\t ' ' ' <<<"$out")" '0 65535'
 }
 
+# The directory with the socket is the runtime's own, and not there yet when ids are mapped.
+a_service_learns_that_the_program_is_ready() {
+	local policy
+	needs cc python3
+	_policy always
+	python3 -c 'import socket
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind("manager")
+while True:
+	text = s.recv(4096)
+	open("heard", "ab").write(text)' &
+	wait_until 10 test -S manager
+	export NOTIFY_SOCKET=$T/manager
+	for policy in "$T/policy.json" engine code; do
+		rm -f heard
+		bundle 'args(["/bin/notify", "READY=1"])'
+		cc -static -o "$B/rootfs/bin/notify" "$TESTS_DIR/tools/notify.c"
+		sbx --policy "$policy" run -d -b "$B" "$ID"
+		wait_until 10 test -s heard
+		like "$(<heard)" "^READY=1"$'\n'"MAINPID=$(pid_of "$ID")"
+	done
+}
+
+the_callers_priority_does_not_pass() {
+	_policy always
+	# shellcheck disable=SC2016
+	bundle 'sh("read -r line </proc/1/stat; set -- ${line##*) }; echo ${17} ${39}")'
+	run nice -n 7 "$SBXRUN" --root "$T/state" --policy "$T/policy.json" run -b "$B" "$ID"
+	is "$out" '0 0'
+	bundle 'sh("sleep 100")'
+	_sbx run -d -b "$B" "$ID"
+	# shellcheck disable=SC2016
+	run nice -n 7 "$SBXRUN" --root "$T/state" exec "$ID" /bin/sh -c 'read -r line </proc/$$/stat; set -- ${line##*) }; echo ${17} ${39}'
+	is "$out" '0 0'
+}
+
 streams_can_be_opened_again() {
 	_policy always
 	bundle 'sh("echo x >/dev/stdout && echo y >/proc/self/fd/2")'

@@ -7,7 +7,7 @@
 # _do OPTION… -- WORD…, and _sh OPTION… CODE: in a box with busybox.
 _do() {
 	[ -n "${B:-}" ] || bundle
-	SBXRUN_ROOTFS_DIR=$T/library sbx do --rootfs "$B/rootfs" "$@"
+	SBXRUN_ROOTFS_DIR=$T/library sbx "do" --rootfs "$B/rootfs" "$@"
 }
 _sh() { _do "${@:1:$#-1}" -- sh -c "${!#}"; }
 # What a JSON result has at a jq path.
@@ -97,7 +97,7 @@ time_is_up_and_all_of_it_ends() {
 what_it_leaves_in_the_background_ends_with_it() {
 	run _sh '(setsid sh -c "sleep 1000; echo late" &) ; echo done'
 	rc_is 0
-	is "$out" done
+	is "$out" "done"
 }
 
 memory_that_runs_out_is_told_apart() {
@@ -152,7 +152,7 @@ output_is_cut_and_the_program_goes_on() {
 
 a_reader_that_sleeps_does_not_hold_up_the_end() {
 	mkfifo pipe
-	sleep 1000 <pipe &
+	tail -f /dev/null <pipe &
 	bundle
 	run timeout 60 bash -c '"$1" --root "$2" do --timeout 0.5 --rootfs "$3" -- yes >pipe' _ "$SBXRUN" "$T/state" "$B/rootfs"
 	rc_is 124
@@ -262,15 +262,29 @@ volumes_show_directories() {
 	rc_is 125
 }
 
+a_directory_of_ours_is_the_workspace() {
+	bundle
+	mkdir project
+	echo mine >project/main.sh
+	[ -z "${SBX_UID:-}" ] || chown -R "$SBX_UID" project
+	printf '#!/bin/sh\nexec sh "$@"\n' >"$B/rootfs/bin/bash"
+	chmod 755 "$B/rootfs/bin/bash"
+	run _do -v "$T/project:/workspace" bash 'pwd; cat main.sh; echo new >made'
+	is "$out" $'/workspace\nmine'
+	is "$(ls project | tr '\n' ' ')" 'made main.sh '
+	run _do -w / bash 'pwd'
+	is "$out" /
+}
+
 who_ends_us_ends_the_box() {
 	bundle
-	"$SBXRUN" --root "$T/state" do --rootfs "$B/rootfs" -- sh -c 'trap "exit 9" INT TERM; echo up; while :; do sleep 0.1; done' >up &
+	"$SBXRUN" --root "$T/state" "do" --rootfs "$B/rootfs" -- sh -c 'trap "exit 9" INT TERM; echo up; while :; do sleep 0.1; done' >up &
 	wait_until 20 grep -q up up
 	kill -TERM $!
 	run wait $!
 	rc_is 143
 	is "$(sbx list -q)" ''
-	"$SBXRUN" --root "$T/state" do --rootfs "$B/rootfs" -- sh -c 'echo up; sleep 1000' >up2 &
+	"$SBXRUN" --root "$T/state" "do" --rootfs "$B/rootfs" -- sh -c 'echo up; sleep 1000' >up2 &
 	wait_until 20 grep -q up up2
 	kill -KILL $!
 	wait $! || :
@@ -305,20 +319,67 @@ runs_are_recorded() {
 the_hosts_programs_stand_in() {
 	needs python3
 	export SBXRUN_ROOTFS_DIR=$T/library
-	run sbx do --json --rootfs host python 'import os, sys; print(2 + 2, os.listdir("/home") if os.path.exists("/home") else "none"); print(sys.version_info[0])'
+	run sbx "do" --json --rootfs host python 'import os, sys; print(2 + 2, os.listdir("/home") if os.path.exists("/home") else "none"); print(sys.version_info[0])'
 	is "$(_of '.status, .stdout, .rootfs')" $'ok\n4 none\n3\n\nhost'
-	run sbx do --rootfs host --timeout 5 python 'while True: pass'
+	run sbx "do" --rootfs host --timeout 5 python 'while True: pass'
 	rc_is 124
 }
 
 c_is_compiled_in_a_box_before() {
 	needs cc
 	export SBXRUN_ROOTFS_DIR=$T/library
-	run sbx do --rootfs host --json c 'int main(void) { return 42; }'
+	run sbx "do" --rootfs host --json c 'int main(void) { return 42; }'
 	is "$(_of '.status, .exit_code, .compile.status, .compile.exit_code')" $'error\n42\nok\n0'
-	run sbx do --rootfs host c 'int main(void) { return x; }'
+	run sbx "do" --rootfs host -w / c 'int main(void) { return 5; }'
+	rc_is 5
+	run sbx "do" --rootfs host c 'int main(void) { return x; }'
 	rc_is 1
 	like "$err" 'main.c:1:.*x'
+}
+
+cut_text_stays_text() {
+	run _sh --json --output-limit 5 'printf "\303\251\303\251\303\251\303\251"'
+	is "$(_of '.encoding, .truncated.stdout, .bytes.stdout')" $'utf-8\ntrue\n8'
+	like "$(_of .stdout)" 'showing first 4]'
+	run _sh --json --output-limit 5 'printf "\377\377\377\377\377\377\377\377"'
+	is "$(_of .encoding)" base64
+}
+
+a_reader_that_goes_away_ends_the_program() {
+	run pipefail_of _do -- yes
+	is "$out" '141 0'
+}
+pipefail_of() {
+	"$@" | head -1 >/dev/null
+	echo "${PIPESTATUS[*]}"
+}
+
+output_that_is_lost_is_told() {
+	run lost_of _sh 'echo hello'
+	like "$err" 'standard output was not written in full: no space left'
+}
+lost_of() { "$@" >/dev/full; }
+
+a_signal_of_its_own_is_no_limit() {
+	run _sh 'kill -XCPU $$'
+	rc_is 152
+	run _sh --cpu-time 5 'kill -XCPU $$'
+	rc_is 152
+}
+
+a_signal_ends_us_while_nobody_reads() {
+	local fd
+	bundle
+	mkfifo pipe
+	exec {fd}<>pipe
+	SBXRUN_ROOTFS_DIR=$T/library "$SBXRUN" --root "$T/state" do --rootfs "$B/rootfs" -- \
+		sh -c 'head -c 100000 /dev/zero; echo written >&2' >pipe 2>said &
+	pid=$!
+	wait_until 30 grep -q written said
+	sleep 0.5 # the end of the box comes next, and it is after it that nothing ended us
+	kill -TERM "$pid"
+	wait_until 30 eval "! kill -0 $pid 2>/dev/null"
+	exec {fd}>&-
 }
 
 run_tests

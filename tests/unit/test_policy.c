@@ -217,6 +217,12 @@ TEST(a_file_that_is_wrong_is_refused_with_its_line)
 		{"{\"version\": 1, \"policies\": {\"a\": {\"base\": \"b\"}, \"b\": {\"base\": "
 		 "\"a\"}}}",
 		 "more than"},
+		{"{\"version\": 1, \"policies\": {\"a\": {\"base\": \"oci\", \"capabilities\": "
+		 "{\"deny\": [\"CAP_SYS_ADMIN\"]}}}}",
+		 "policies.a.capabilities.deny: \"CAP_SYS_ADMIN\" would still be given"},
+		{"{\"version\": 1, \"policies\": {\"a\": {\"cgroup-keys\": {\"deny\": "
+		 "[\"memory.max\"]}}}}",
+		 "policies.a.cgroup-keys.deny: \"memory.max\" would still be given"},
 		{"{\"version\": 1, \"policies\": {\"A/B\": {}}}", "a name is of a-z"},
 		{"{\"version\": 1, \"default\": \"none\"}", "default: there is no policy \"none\""},
 		{"{\"version\": 1, \"choices\": [\"none\"]}", "choices[0]"},
