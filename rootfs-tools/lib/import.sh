@@ -43,10 +43,10 @@ open_tools() {
 	flock -s "$in_use"
 }
 
-# The only place of the host that the box can write to. It belongs to the box's root.
+# The only place of the host that the box can write to. It belongs to the box's root; nobody else gets there, for it may have setuid files.
 make_workspace() {
 	mkdir "$work/unpacked"
-	chmod 755 "$work"
+	chmod 700 "$work"
 	[ "$EUID" != 0 ] || chown "$(private_base):$(private_base)" "$work/unpacked"
 }
 
