@@ -46,15 +46,15 @@ while [ ! -e /a/go ]; do sleep 0.05; done
 sleep 100'
 
 _use_a_copy() {
-	cp "$SBXRUN" sbxrun-oci
-	chmod 755 sbxrun-oci
-	SBXRUN=$T/sbxrun-oci
-	BEFORE=$(md5sum <sbxrun-oci; stat -c %a sbxrun-oci)
+	cp "$SBXRUN" .
+	SBXRUN=$T/${SBXRUN##*/}
+	chmod 755 "$SBXRUN"
+	BEFORE=$(md5sum <"$SBXRUN"; stat -c %a "$SBXRUN")
 }
 
 # [WHEN]
 _unchanged() {
-	[ "$(md5sum <sbxrun-oci; stat -c %a sbxrun-oci)" = "$BEFORE" ] || escaped "the runtime's file was changed${1:+ $1}"
+	[ "$(md5sum <"$SBXRUN"; stat -c %a "$SBXRUN")" = "$BEFORE" ] || escaped "the runtime's file was changed${1:+ $1}"
 }
 
 the_binary_of_a_joining_container_can_not_be_written() {

@@ -8,7 +8,7 @@
 # shellcheck source=tests/lib/private-ids.sh
 . "${0%/*}/../lib/private-ids.sh"
 
-SBXRUN=${SBXRUN%-oci}
+SBXRUN=$PLAIN_SBXRUN
 
 # CODE FILTER…: root with every capability runs CODE; nothing but its ids holds it back.
 _as_root() {

@@ -81,7 +81,9 @@ proc_exchanged_with_sys() {
 # The image's /dev/null, which has nothing to do with the one that masks are made of. What the link leads to is of the container's own uts
 # namespace.
 null_exchanged_with_a_link_into_proc() {
-	local i ran=0
+	local i ran=0 mask=1:3
+	# Under the other policies a mask is an empty file.
+	[ "${POLICY:-oci}" = oci ] || mask=0:0
 	bundle 'sh("stat -c mask\\ %t:%T /proc/keys /etc/secret; cat /etc/secret; echo end")' "$NO_DEV" 'ns("uts")' writable \
 		'.linux.maskedPaths = ["/proc/keys", "/etc/secret"] | .linux.readonlyPaths = []'
 	echo canary >"$B/rootfs/etc/secret"
@@ -94,7 +96,7 @@ null_exchanged_with_a_link_into_proc() {
 		run sbx run -b "$B" "$ID"
 		[[ $out == *end ]] || continue
 		ran=$((ran + 1))
-		[ "$out" = $'mask 1:3\nmask 1:3\nend' ] || escaped "start $i: ${out//$'\n'/, }"
+		[[ $out =~ ^(mask\ $mask$'\n'){1,2}end$ ]] || escaped "start $i: ${out//$'\n'/, }"
 	done
 	kill "$SWAPPER"
 	wait "$SWAPPER" || :

@@ -9,12 +9,12 @@
 . "${0%/*}/../lib/caps.sh"
 
 _lie_in_wait() {
-	cp "$SBXRUN" sbxrun-oci
-	chmod 755 sbxrun-oci
-	SBXRUN=$T/sbxrun-oci
-	BEFORE=$(md5sum <sbxrun-oci; stat -c %a sbxrun-oci)
+	cp "$SBXRUN" .
+	SBXRUN=$T/${SBXRUN##*/}
+	chmod 755 "$SBXRUN"
+	BEFORE=$(md5sum <"$SBXRUN"; stat -c %a "$SBXRUN")
 	bundle writable "$(all_caps)" '.linux.maskedPaths = [] | .linux.readonlyPaths = []' \
-		"args([\"/attacker\", \"reopen\", \"$(stat -c %d sbxrun-oci)\", \"$(stat -c %i sbxrun-oci)\"])" "$@"
+		"args([\"/attacker\", \"reopen\", \"$(stat -c %d "$SBXRUN")\", \"$(stat -c %i "$SBXRUN")\"])" "$@"
 	with_attacker
 	chmod 777 "$B/rootfs"
 	sbx run -d -b "$B" "$ID" >said 2>&1 </dev/null
@@ -25,7 +25,7 @@ _call_it_off() {
 	: >"$B/rootfs/end"
 	wait_until 30 grep -q ^end said
 	cat said
-	[ "$(md5sum <sbxrun-oci; stat -c %a sbxrun-oci)" = "$BEFORE" ] || escaped "the runtime's file was changed"
+	[ "$(md5sum <"$SBXRUN"; stat -c %a "$SBXRUN")" = "$BEFORE" ] || escaped "the runtime's file was changed"
 	! grep GOT said || escaped "$(grep GOT said)"
 }
 

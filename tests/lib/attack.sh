@@ -10,12 +10,74 @@
 #	holds FILE TEXT [WHY]	FILE still says TEXT, else it is an escape
 #	hides TEXT REGEX [WHY]	TEXT has no match of REGEX, else it is an escape
 #	$NO_DEV			a FILTER that takes away everything mounted on or below /dev
+#
+# POLICY=engine or POLICY=code holds the containers to that policy, not to oci. Then the tests that attack/refused names must end as it says,
+# and all others must pass. In the box of a0066 and a0067 it is oci always: they are about systemd.
 
 # shellcheck disable=SC2016
 NO_DEV='.mounts |= map(select(.destination | startswith("/dev") | not))'
 
 # How often a race is run: a dozen in `make check`, thousands in attack/torture.sh.
 STARTS=${STARTS:-12}
+
+# The name of the runtime that chooses no policy, for files that choose one themselves.
+PLAIN_SBXRUN=${SBXRUN%-oci}
+PLAIN_SBXRUN=${PLAIN_SBXRUN%-code}
+case ${POLICY:-} in
+'' | oci) ;;
+engine) SBXRUN=$PLAIN_SBXRUN ;;
+*)
+	SBXRUN=$PLAIN_SBXRUN-$POLICY
+	# shellcheck source=tests/lib/private-ids.sh
+	[ -n "${PRIVATE_IDS:-}" ] || . "$TESTS_DIR/lib/private-ids.sh"
+	;;
+esac
+
+# Sets ROWS and SAYS to what attack/refused says of test $1 under the policy; fails if it says nothing.
+_find_refusal() {
+	local policies file name
+	while IFS=$'\t' read -r policies file name ROWS SAYS _; do
+		# shellcheck disable=SC2053
+		[[ $policies == '#'* || $POLICY != $policies || $TEST_ID != $file || $1 != $name ]] || return 0
+	done <"$TESTS_DIR/attack/refused"
+	return 1
+}
+
+# For lib/test.sh: one that is to wait in vain needn't wait long.
+before_test() {
+	local ROWS SAYS
+	[ -n "${POLICY:-}" ] && [ "$POLICY" != oci ] && _find_refusal "$1" && [[ $SAYS == 'still not true'* ]] || return 0
+	WAIT_MOST=10
+}
+
+# Whether the test that has failed did so as ROWS and SAYS have it.
+_failed_as_said() {
+	local why row
+	why=$(reason_of_failure "$RC")
+	for row in ${ROWS//,/ }; do
+		[ "$row" = - ] || grep -q "policy $POLICY refuses .*\[$row\]" "$T.log" "$T.told" || return 1
+	done
+	if [ "$SAYS" = - ]; then
+		[[ ! $why =~ ESCAPED|FAKED|LEAKED ]]
+	else
+		[[ $why =~ $SAYS ]]
+	fi
+}
+
+# For lib/test.sh: the verdict on test $1 where a policy has another answer than the test expects. A test that passes was not refused.
+other_verdict() {
+	local ROWS SAYS
+	[ -n "${POLICY:-}" ] && [ "$POLICY" != oci ] && _find_refusal "$1" || return 1
+	# What stops half-way leaves the mounts that it made itself.
+	[[ $RC != @(77|timeout) && ! " ${LEAKS[*]}" =~ ' '(cgroup|state|process)' ' ]] || return 1
+	if [ "$RC" = 0 ]; then
+		verdict "not ok $TEST_ID $1: it passes under $POLICY, though attack/refused says $ROWS $SAYS" +
+	elif _failed_as_said; then
+		verdict "ok $TEST_ID $1 # as attack/refused says"
+	else
+		verdict "not ok $TEST_ID $1: $(reason_of_failure "$RC"); attack/refused says $ROWS $SAYS" +
+	fi
+}
 
 escaped() {
 	fail "ESCAPED: $*"

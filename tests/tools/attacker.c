@@ -184,6 +184,11 @@ static long call_vsock(void)
 	return socket(AF_VSOCK, SOCK_STREAM, 0);
 }
 
+static long call_packet(void)
+{
+	return socket(AF_PACKET, SOCK_RAW, 0);
+}
+
 static long call_handle(void)
 {
 	return syscall(SYS_open_by_handle_at, -1, NULL, 0);
@@ -209,6 +214,7 @@ static const struct {
 	{"clone3", call_clone3},	 {"fsopen", call_fsopen},	  {"mount", call_mount},
 	{"io_uring", call_io_uring},	 {"bpf", call_bpf},		  {"userfaultfd", call_userfaultfd},
 	{"perf", call_perf},		 {"add_key", call_add_key},	  {"vsock", call_vsock},
+	{"packet", call_packet},
 	{"handle", call_handle},	 {"kexec", call_kexec},		  {"module", call_module},
 };
 
