@@ -1,6 +1,6 @@
 #!/bin/bash
 # Each row of a policy (runtime/policy/rows.def) by itself, over a policy that gives everything else: a config or a caller asks for what the row
-# holds back. Escape: it is there. What the rows are for is in sbxrun-policy(5); what the presets make of them, a0093 and tests/surface show.
+# holds back. Escape: it is there. What the rows are for is in sbxrun-policy(5); what the presets make of them, a0095 and tests/surface show.
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
@@ -77,7 +77,7 @@ proc() {
 	_try 'head -c 20 /proc/kallsyms; head -n 1 /proc/interrupts; true' '.linux.maskedPaths = []'
 	hides "$out" .
 	_row '"proc": "pids"'
-	_try 'ls /proc/sys /proc/meminfo 2>/dev/null; true' '.linux.maskedPaths = []'
+	_try 'ls /proc/sys /proc/kallsyms 2>/dev/null; true' '.linux.maskedPaths = []'
 	rc_is 0
 	hides "$out" .
 }
@@ -206,6 +206,14 @@ write_execute() {
 	END
 	run sbx --policy "$T/policy.json" run -b "$B" "$ID"
 	hides "$out" mapped
+}
+
+landlock() {
+	_row '"landlock": "always"'
+	_try 'mknod /node c 1 3; true' writable 'caps(["CAP_MKNOD"])' 'del(.linux.seccomp)'
+	[[ $err != *'[landlock]'* ]] || skip 'this kernel has no Landlock'
+	rc_is 0
+	[ ! -e "$B/rootfs/node" ] || escaped 'a device was made'
 }
 
 net_devices() {
