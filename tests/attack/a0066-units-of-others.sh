@@ -42,9 +42,10 @@ _ended() {
 	wait_until 20 _is_forgotten
 }
 
-# Directories that systemd knows nothing of stay until the delete.
+# Directories that systemd knows nothing of stay until the delete. Its own go a moment after the unit's file: a unit that is started in between is put into the
+# directory that was the container's, and that has the container's mark.
 _is_forgotten() {
-	[ ! -e "$TRANSIENT/$UNIT" ]
+	[ ! -e "$TRANSIENT/$UNIT" ] && [ -z "$(find "${CGROUP_MOUNTS[name=systemd]:-${CGROUP_MOUNTS[unified]}}" -name "$UNIT" -print -quit 2>/dev/null)" ]
 }
 
 a_stopped_container_has_lost_its_unit() {
