@@ -171,10 +171,9 @@ a_console_socket_without_room_does_not_hold_up_a_run() {
 }
 
 _out_of_memory() {
-	local tries
 	[ "$VIEW" != v2 ] || skip 'cgroup v2 has no such setting'
 	# Memory may also run out where the kernel gives up rather than waits: then init dies, and there is nothing to show.
-	for tries in 1 2 3 4 5 6; do
+	for _ in 1 2 3 4 5 6; do
 		bundle 'sh("sleep 100")' '.linux.resources.memory = {limit: 20480, disableOOMKiller: true}'
 		background "$1" -b "$B" "$ID" 2>"$T/said"
 		wait_until 20 _has_begun
