@@ -82,7 +82,7 @@ static void config_host(struct writing *w)
 	for (i = 0; paths[i]; i++)
 		/* A link is in the frame (rootfs.c). */
 		if (access(paths[i], F_OK) == 0 && readlink(paths[i], target, sizeof(target)) < 0)
-			MOUNT(w, "none", paths[i], paths[i], "bind", "ro", "nosuid", "nodev");
+			MOUNT(w, "none", paths[i], paths[i], "rbind", "ro", "nosuid", "nodev");
 }
 
 static void config_mounts(struct writing *w, const struct box_root *root)
