@@ -45,7 +45,7 @@ static void pids_sort(struct cgroup_pid_list *l)
 
 static bool pids_have(const struct cgroup_pid_list *l, pid_t pid)
 {
-	return bsearch(&pid, l->v, l->n, sizeof(pid), pid_compare);
+	return l->n && bsearch(&pid, l->v, l->n, sizeof(pid), pid_compare);
 }
 
 /* The processes directly in dfd: up to BATCH at a time. */
