@@ -25,7 +25,7 @@ void fuzz_one(char *text, size_t len, struct arena *a)
 	if (!*m.source)
 		m.source = NULL;
 	if (oci_validate_mounts(&c, &e) < 0 ||
-	    plan_mount(&m, 0, "/bundle", a, &plan, &notes, &e) < 0) {
+	    plan_mount(&m, "/bundle", a, &plan, &notes, &e) < 0) {
 		fuzz_check_error(&e);
 		return;
 	}
