@@ -176,7 +176,7 @@ struct box_result {
 	const char *error_type, *error; /* NULL: none */
 	struct box_captured out[2];
 	int64_t wall_ns, startup_ns;
-	uint64_t cpu_ns, memory_peak, pids_peak, disk_used;
+	uint64_t cpu_ns, memory_peak, disk_used;
 	bool disk_known;
 	struct box_limits limits;
 	bool denials_known;

@@ -150,6 +150,15 @@ static bool address_is_local(const struct sockaddr_storage *s)
 	       (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr) && v6->sin6_addr.s6_addr[12] == 127);
 }
 
+/* Whoever has the number of a process that was killed meanwhile is another one: what was read of
+ * him is not told. */
+static bool ask_still_waits(const struct denials *d, const struct seccomp_notif *ask)
+{
+	uint64_t id = ask->id;
+
+	return ioctl(d->listener_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
 static void connect_tell(struct denials *d, const struct seccomp_notif *ask)
 {
 	struct sockaddr_storage s = {0};
@@ -169,6 +178,8 @@ static void connect_tell(struct denials *d, const struct seccomp_notif *ask)
 		inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof(host));
 		snprintf(text, sizeof(text), "[%s]:%u", host, ntohs(v6->sin6_port));
 	}
+	if (!ask_still_waits(d, ask))
+		return;
 	denials_note(d, (struct box_denial){.kind = "network",
 					.name = "connect",
 					.target = text,
@@ -241,7 +252,7 @@ static void file_tell(struct denials *d, const struct seccomp_notif *ask, const 
 		path = path_join(&d->scratch, dir, text);
 	}
 	path = path_clean(&d->scratch, path);
-	if (file_is_writable(d, path))
+	if (file_is_writable(d, path) || !ask_still_waits(d, ask))
 		return;
 	denials_note(d, (struct box_denial){.kind = "file",
 					.name = name,
@@ -275,10 +286,9 @@ static void answer(struct denials *d, const struct seccomp_notif *ask, int error
 /* The process that asks, unless its number is another's by now. */
 static void answer_kill(struct denials *d, const struct seccomp_notif *ask)
 {
-	uint64_t id = ask->id;
-
-	if (ask->pid && ioctl(d->listener_fd, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0)
-		kill((pid_t)ask->pid, SIGSYS);
+	/* As the filter would have: a program that handles SIGSYS does not go on. */
+	if (ask->pid && ask_still_waits(d, ask))
+		kill((pid_t)ask->pid, SIGKILL);
 	answer(d, ask, EPERM, false);
 }
 

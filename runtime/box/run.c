@@ -511,8 +511,10 @@ static void run_attend(struct running *x)
 	while (!x->has_ended) {
 		run_settle(x);
 		run_look_at_clock(x);
-		if (loop_round(&x->loop, run_next_moment(x)) < 0)
+		if (loop_round(&x->loop, run_next_moment(x)) < 0) {
+			run_kill(x); /* nobody would watch its limits */
 			break;
+		}
 	}
 	run_drain(x);
 }
@@ -623,6 +625,17 @@ static void run_note_lost(struct running *x)
 				  x->a);
 }
 
+static void run_note_missing(struct running *x)
+{
+	const struct box_language *l = x->q->language;
+
+	if (l && !l->just_in_time && !x->r->mdwe)
+		notes_add(&x->r->notes.notes,
+			  arena_strdup(x->a, "memory may be both written and executed: only Linux "
+					     "6.3 and newer can forbid it"),
+			  x->a);
+}
+
 static void run_count_redactions(struct running *x)
 {
 	struct buf b = buf_new(x->a, CONFIG_MAX);
@@ -672,6 +685,7 @@ static int run_finish(struct running *x, struct error *e)
 	if (x->last.kind == REAPER_FAILED)
 		return run_explain_start(x, e);
 	run_judge(x, &end);
+	run_note_missing(x);
 	denials_tell(&x->denials, x->r);
 	if (x->q->compiles && x->r->status == BOX_OK)
 		x->r->product = workspace_take(&x->workspace, x->q->language->product,

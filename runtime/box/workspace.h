@@ -10,7 +10,6 @@
 
 struct workspace {
 	int dfd; /* -1: it is not looked at */
-	bool own; /* a filesystem of the box's own, and not a volume */
 };
 #define WORKSPACE_NONE ((struct workspace){.dfd = -1})
 

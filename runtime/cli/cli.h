@@ -117,7 +117,6 @@ struct cli {
 	bool stream;
 	bool redact;
 	bool strict_limits;
-	bool explain;
 	/* the rest */
 	bool dashes; /* "--" stood before the first word */
 	char **args;
