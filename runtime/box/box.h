@@ -114,6 +114,7 @@ struct box_request {
 	bool compiles; /* the language's step before */
 	bool terminal; /* the program has one of its own, which is relayed to ours */
 	bool systemd;
+	uint32_t systemd_timeout_s; /* 0: the default */
 	bool no_cgroups;
 	bool strict_limits; /* a limit that can't be held is a failure */
 	enum box_denials denials;

@@ -1,4 +1,5 @@
 /* One box for a program; where it must be compiled, another one before, with limits of its own. */
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/sha256.h"
@@ -6,6 +7,7 @@
 #include "box/box.h"
 #include "life/life.h"
 #include "sys/loop.h"
+#include "sys/proc.h"
 
 enum { SWEEP_MOST = 4, COMPILE_S = 60, COMPILE_MB = 512, COMPILE_PIDS = 64 };
 
@@ -49,6 +51,17 @@ static void do_take_over(const struct box_result *compile, struct box_result *re
 	ret->product = NULL;
 }
 
+/* Whether somebody will remove it himself: he may still pass its output on, and ask its cgroups. */
+static bool sweep_is_looked_after(const char *id)
+{
+	unsigned long long start;
+	struct proc_stat stat;
+	int pid;
+
+	return sscanf(id, BOX_ID_PREFIX "%d-%llu-", &pid, &start) == 2 &&
+	       proc_stat_read(pid, &stat) == 0 && stat.start == start;
+}
+
 /* The box itself ends with who runs it; its record and cgroups do not. */
 void box_sweep(const char *state_root)
 {
@@ -63,7 +76,7 @@ void box_sweep(const char *state_root)
 	/* From a place of our own, so that those who sweep at the same time share the work. */
 	for (i = 0; i < ids.n && i < SWEEP_MOST; i++) {
 		at = ((size_t)getpid() + i) % ids.n;
-		if (str_after(ids.v[at], BOX_ID_PREFIX) &&
+		if (str_after(ids.v[at], BOX_ID_PREFIX) && !sweep_is_looked_after(ids.v[at]) &&
 		    life_state(state_root, ids.v[at], &memory, &view, &ignored) == 0 &&
 		    view.status == STATUS_STOPPED)
 			life_delete(state_root, ids.v[at], false, NULL, &memory, &ignored);

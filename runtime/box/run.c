@@ -28,6 +28,7 @@
 #include "box/workspace.h"
 #include "life/life.h"
 #include "reaper/order.h"
+#include "sys/proc.h"
 #include "sys/relay.h"
 #include "sys/sys.h"
 #include "sys/terminal.h"
@@ -69,17 +70,19 @@ struct running {
 
 /* ---- before ---- */
 
+/* It names the process that looks after the box, by pid and start, so that others can tell whether
+ * anybody still does (box_sweep()). */
 static const char *run_new_id(struct arena *a)
 {
-	unsigned char bytes[8];
-	char digits[17];
-	size_t i;
+	struct proc_stat stat = {0};
+	uint32_t number = 0;
 
-	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		memset(bytes, getpid() & 0xff, sizeof(bytes));
-	for (i = 0; i < sizeof(bytes); i++)
-		snprintf(digits + 2 * i, 3, "%02x", bytes[i]);
-	return arena_printf(a, BOX_ID_PREFIX "%s", digits);
+	proc_stat_read(getpid(), &stat);
+	/* Without it, a second box of this process would be refused: the id is taken. */
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
+		number = (uint32_t)loop_now();
+	return arena_printf(a, BOX_ID_PREFIX "%d-%llu-%08x", getpid(),
+			    (unsigned long long)stat.start, number);
 }
 
 static bool run_is_null(int fd)
@@ -164,6 +167,7 @@ static int run_create(struct running *x, struct error *e)
 		.ids_if_possible = !q->policy,
 		.no_cgroups = q->no_cgroups,
 		.systemd = q->systemd,
+		.systemd_timeout_s = q->systemd_timeout_s,
 		.streams = q->terminal ? NULL : streams,
 		.reaped = true,
 		.control_fd = x->control[0],
