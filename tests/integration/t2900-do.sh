@@ -301,6 +301,25 @@ who_ends_us_ends_the_box() {
 	run _sh true
 	wait_until 20 _swept
 }
+# A run that still passes output on asks its cgroups afterwards: others must leave them there.
+a_box_that_is_looked_after_is_not_swept() {
+	local first
+	bundle
+	mkfifo pipe
+	tail -f /dev/null <pipe &
+	"$SBXRUN" --root "$T/state" "do" --rootfs "$B/rootfs" -- sh -c 'head -c 100000 /dev/zero' >pipe &
+	first=$!
+	wait_until 20 _is_one_stopped
+	for _ in 1 2 3; do
+		_sh true
+	done
+	is "$(sbx list -q | wc -l)" 1
+	kill -KILL $first
+	wait $first || :
+	_sh true
+	wait_until 20 _swept
+}
+_is_one_stopped() { [ "$(sbx list -f json | jq -r '[.[]? | select(.status == "stopped")] | length')" = 1 ]; }
 _all_stopped() { [ -z "$(sbx list -f json | jq -r '.[]? | select(.status == "running") | .id')" ]; }
 _swept() { _sh true && [ -z "$(sbx list -q)" ]; }
 
