@@ -27,6 +27,8 @@
 #define BOX_ID_PREFIX "do-"
 enum { BOX_UID = 65534, BOX_CODE_MAX = 16 << 20, BOX_GRACE_MS = 2000 };
 
+struct learning;
+
 /* ---- languages ---- */
 
 enum { BOX_WORDS_MAX = 12 };
@@ -123,6 +125,7 @@ struct box_request {
 	bool list_files;      /* the result names what it wrote */
 	const char *redact_rules; /* a file of further rules, or NULL */
 	bool redact;
+	struct learning *learning; /* who watches its system calls; NULL: nobody */
 };
 
 /* What holds unless something else is asked for. */

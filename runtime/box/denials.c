@@ -101,15 +101,12 @@ void denials_note(struct denials *d, struct box_denial what)
 
 static const char *call_name(const struct seccomp_data *data, struct arena *a)
 {
-	const struct syscall_arch *arch = syscall_arch_native();
-	size_t i;
+	const struct syscall_arch *arch;
+	const struct syscall_row *row = syscall_seen(data->arch, (uint32_t)data->nr, &arch);
 
-	if (data->arch != arch->token)
+	if (arch != syscall_arch_native())
 		return arena_printf(a, "call %d of another architecture", data->nr);
-	for (i = 0; i < syscall_row_count; i++)
-		if (syscall_number(&syscall_rows[i], arch) == data->nr)
-			return syscall_rows[i].name;
-	return arena_printf(a, "call %d", data->nr);
+	return row ? row->name : arena_printf(a, "call %d", data->nr);
 }
 
 /* Programs that give up rights which they may have: to be who one is is no wish. */

@@ -176,6 +176,7 @@ static int run_create(struct running *x, struct error *e)
 		.observe = q->denials == DENIALS_FULL  ? OBSERVE_FULL :
 			   q->denials == DENIALS_CALLS ? OBSERVE_CALLS :
 							 OBSERVE_NOTHING,
+		.learning = q->learning,
 		.noter = &noter,
 	};
 	int listener_fd = -1;

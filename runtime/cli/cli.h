@@ -14,6 +14,9 @@
 #include "json/types.h"
 #include "oci/notes.h"
 
+struct learning;
+struct cli_command;
+
 struct cli {
 	/* global */
 	char *root;
@@ -117,6 +120,12 @@ struct cli {
 	bool stream;
 	bool redact;
 	bool strict_limits;
+	/* learn */
+	char *output;
+	bool with_refused;
+	struct learning *learning;	   /* for the command that is watched … */
+	const struct cli_command *wrapped; /* … which this is */
+	const char *profile_shown;	   /* by `do`: whose list its filter is */
 	/* the rest */
 	bool dashes; /* "--" stood before the first word */
 	char **args;
@@ -152,6 +161,8 @@ struct cli_command {
 	bool stateless; /* has no use for a state directory */
 	bool answers;	/* engines parse its output, errors and all: no warning unless asked for */
 	bool diagnoses; /* that there is no place for a state directory is for it to tell */
+	bool wraps;	/* what follows its options is another command, which has `watched` … */
+	bool watched;	/* … and takes c->learning */
 	bool hidden;	/* in no list; what it is given is a descriptor, number 3, and no words */
 };
 
@@ -182,6 +193,6 @@ extern const size_t cli_n_globals;
 extern const struct cli_command cli_create, cli_start, cli_run, cli_state, cli_kill, cli_delete,
 	cli_list, cli_exec, cli_spec, cli_features, cli_plan,
 	cli_pause, cli_resume, cli_ps, cli_update, cli_events, cli_worker, cli_install,
-	cli_uninstall, cli_policy, cli_explain, cli_audit, cli_doctor, cli_do;
+	cli_uninstall, cli_policy, cli_explain, cli_audit, cli_doctor, cli_do, cli_learn;
 
 extern const char cli_version[];

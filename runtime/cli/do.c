@@ -347,6 +347,7 @@ static int do_request(struct cli *c, struct box_request *q, int *ret_stdin_fd, s
 {
 	box_request_default(q);
 	q->state_root = c->root;
+	q->learning = c->learning;
 	q->policy = c->policy_by_name ? NULL : c->policy; /* a box is held to code */
 	q->rootfs = c->rootfs;
 	q->cwd = c->cwd;
@@ -484,4 +485,5 @@ static const struct cli_option do_options[] = {
 const struct cli_command cli_do = {
 	"do", "LANGUAGE CODE|FILE|- [ARG…] | -- COMMAND [ARG…]",
 	"run code in a box of its own, and say what happened", do_options, ARRAY_SIZE(do_options),
-	0, SIZE_MAX, true, do_run, .program = true, .failure = FAILURE};
+	0, SIZE_MAX, true, do_run, .program = true, .failure = FAILURE,
+	.watched = true};

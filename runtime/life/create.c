@@ -518,6 +518,8 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	}
 	m->made.take_listener = o->take_listener;
 	m->made.judge = m->plan.judge;
+	m->made.learning = o->learning;
+	m->made.reaped = o->reaped;
 	timing_mark("created");
 	log_info("container %s created, init is process %d", o->id, m->made.pid);
 	m->made.terminal_is_ours = m->plan.program.terminal && !o->console_socket;

@@ -170,7 +170,7 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	range_find(o, b->dir, b->config, a, facts, t);
 	if (policy_tighten(&t->policy, facts, b->config, a, &t->clamps, e) < 0)
 		return -1;
-	if (o->observe != OBSERVE_NOTHING &&
+	if ((o->observe != OBSERVE_NOTHING || o->learning) &&
 	    seccomp_program_build(&b->config->linux_.seccomp, a, &judge, &notes, e) < 0)
 		return -1;
 	observe_add_rules(&b->config->linux_.seccomp, o->observe, a);
