@@ -490,6 +490,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 			 .cgroup = CGROUP_HANDLE_NONE,
 			 .stage_fd = -1,
 			 .listen_fd = -1,
+			 .watched = o->learning != NULL,
 			 .control_fd = o->reaped ? o->control_fd : -1,
 			 .reaper_fd = -1,
 			 .program_comes = o->program_comes,

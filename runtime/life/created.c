@@ -8,24 +8,9 @@
 #include "base/log.h"
 #include "cgroup/stats.h"
 #include "life/internal.h"
-#include "life/policy.h"
 #include "sys/child.h"
 #include "sys/loop.h"
 #include "sys/patience.h"
-
-/* From before its program runs. The judge is the filter as it is, whoever else asks about it. */
-static int launch_watched(struct created *c, struct arena *a, struct error *e)
-{
-	struct learning *l = c->learning;
-
-	if (!l)
-		return 0;
-	l->judge = c->judge;
-	return life_policy_of(&c->record, a, &l->policy, e) < 0 ||
-			       learn_begin(l, c->pid, c->reaped, e) < 0 ?
-		       -1 :
-		       0;
-}
 
 int life_launch(struct created *c, int *ret_listener_fd, struct arena *a, struct error *e)
 {
@@ -34,10 +19,9 @@ int life_launch(struct created *c, int *ret_listener_fd, struct arena *a, struct
 	if (!c->record.has_process)
 		return err_set(e, ERR_CONFIG,
 			       "process: the config has none, so there is nothing to run");
-	if (launch_watched(c, a, e) < 0)
-		return -1;
 	if (life_start_created(&c->store, &c->record, c->pidfd, &notify_fd,
-			       c->take_listener ? &c->listener_fd : NULL, a, e) < 0)
+			       c->take_listener ? &c->listener_fd : NULL,
+			       c->learning ? c : NULL, a, e) < 0)
 		return -1;
 	c->started = loop_now();
 	c->notify_fd = fd_steal(&notify_fd);
