@@ -8,6 +8,7 @@
  *	config.c     the config                      stream.c     its output, capped
  *	workspace.c  what it wrote                   resolver.c   names that it asks for
  *	denials.c    what was refused                hints.c      what to do about it
+ *	profiles.c   system calls of languages
  *	redact.c     secrets in the output           audit.c      a record of runs
  *	result.c     the result as JSON
  */
@@ -38,6 +39,7 @@ struct box_language {
 	const char *name;
 	const char *aliases[6];
 	const char *rootfs; /* the name of the one that sbxrun-rootfs builds */
+	const char *profile; /* of its system calls (box/profiles.h) */
 	const char *file; /* what the code is called in the workspace */
 	const char *compile[BOX_WORDS_MAX]; /* a step before, in a box of its own; or nothing */
 	const char *product; /* what that step makes, which is what the next one is given */
@@ -99,6 +101,10 @@ enum box_output {
 struct box_request {
 	const char *state_root;
 	const char *policy; /* NULL: code */
+	const char *profile;  /* of system calls (box/profiles.h); NULL: as box_choose_profile() says
+			       */
+	struct strings calls_added; /* to the profile */
+	struct strings calls; /* what came of it; none: what the policy gives */
 	const struct box_language *language; /* NULL: a command */
 	const char *code;
 	size_t code_len;
@@ -170,6 +176,7 @@ struct box_result {
 	const char *id;
 	const struct box_language *language;
 	const char *rootfs; /* name, and digest if it has one */
+	const char *profile; /* of system calls; NULL: the policy's list */
 	char code_sha256[65];
 	enum box_status status;
 	int exit_code; /* -1: none */

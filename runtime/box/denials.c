@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "box/hints.h"
+#include "box/profiles.h"
 #include "filter/seccomp_eval.h"
 #include "filter/syscalls.h"
 #include "json/json.h"
@@ -130,7 +131,9 @@ static void call_tell(struct denials *d, const struct seccomp_data *data, uint32
 			    .name = name,
 			    .target = hint_arguments(name, args, &d->scratch),
 			    .error = error ? strerrorname_np(error) : "SIGSYS",
-			    .hint = hint_of_call(name),
+			    .hint = box_profile_refuses(&d->q->calls, name) ?
+					    hint_of_profile(d->q->profile, d->arena) :
+					    hint_of_call(name),
 		    });
 }
 

@@ -23,6 +23,7 @@
 #include "base/timing.h"
 #include "box/box.h"
 #include "box/denials.h"
+#include "box/profiles.h"
 #include "box/resolver.h"
 #include "box/stream.h"
 #include "box/workspace.h"
@@ -750,8 +751,9 @@ static void run_close(struct running *x)
 int box_run(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)
 {
 	static const int left_out[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGPIPE};
+	struct box_request own = *q;
 	struct running x = {
-		.q = q,
+		.q = &own,
 		.a = a,
 		.r = ret,
 		.pipes = {{-1, -1}, {-1, -1}, {-1, -1}},
@@ -780,6 +782,8 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 	result = box_root_find(q, a, &x.root, e);
 	if (result == 0) {
 		ret->rootfs = x.root.name;
+		box_choose_profile(&own, &x.root, a);
+		ret->profile = own.profile;
 		result = loop_signals_take(left_out, ARRAY_SIZE(left_out), &x.signals, e);
 	}
 	if (result == 0)

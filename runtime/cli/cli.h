@@ -115,6 +115,8 @@ struct cli {
 	char *denials;
 	char *audit;
 	char *env_file;
+	char *profile;
+	struct strings profile_add;
 	struct strings volumes;
 	struct strings ulimits;
 	bool stream;
