@@ -25,6 +25,7 @@ enum {
 
 enum phase {
 	UNKNOWN,
+	ENDED,	/* its parent may still tell of it; or the number comes again */
 	BEFORE, /* init, and hooks that it runs */
 	OURS,	/* the first process of a box, and its child until that executes the program */
 	PROGRAM,
@@ -139,7 +140,7 @@ static void held_release(struct watching *w, pid_t only, enum phase phase)
  * runs, nobody else has children. */
 static bool child_is_held(struct watching *w, pid_t pid)
 {
-	if (w->tasks[pid].phase != UNKNOWN)
+	if (w->tasks[pid].phase > ENDED)
 		return false;
 	if (w->tally->begun || w->n_held == HELD_MAX) {
 		task_begins(w, pid, PROGRAM);
@@ -202,7 +203,7 @@ static void watch_one(struct watching *w, pid_t pid, int status)
 	if (pid >= PIDS)
 		return;
 	if (!WIFSTOPPED(status)) {
-		w->tasks[pid].phase = UNKNOWN; /* the number may come again */
+		w->tasks[pid].phase = ENDED;
 		if (!w->tally->begun) /* it may have been killed before it told of a child */
 			held_release(w, 0, BEFORE);
 	} else if (status >> 16) {
