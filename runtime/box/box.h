@@ -101,8 +101,7 @@ enum box_output {
 struct box_request {
 	const char *state_root;
 	const char *policy; /* NULL: code */
-	const char *profile;  /* of system calls (box/profiles.h); NULL: as box_choose_profile() says
-			       */
+	const char *profile; /* of system calls; NULL: box_choose_profile() does (profiles.h) */
 	struct strings calls_added; /* to the profile */
 	struct strings calls; /* what came of it; none: what the policy gives */
 	const struct box_language *language; /* NULL: a command */

@@ -53,28 +53,28 @@ a_profile_takes_away_what_it_does_not_have_and_says_so() {
 
 a_users_file_adds_names() {
 	_caller
-	printf '%s\n' '# what this program needs besides' '' '  timerfd_create # one' 'timerfd_settime' >more
-	_box --profile python --profile-add "$T/more" -- caller timerfd 1
+	printf '%s\n' '# what this program needs besides' '' '  timerfd_create # one' 'timerfd_settime' >names
+	_box --profile python --profile-add "$T/names" -- caller timerfd 1
 	is "$out" 'timerfd done'
 	echo personality >second
-	_box --profile bash --profile-add "$T/more" --profile-add "$T/second" -- caller timerfd 1
+	_box --profile bash --profile-add "$T/names" --profile-add "$T/second" -- caller timerfd 1
 	is "$out" 'timerfd done'
 }
 
 what_a_user_cannot_add_is_said() {
 	_caller
-	echo chroot >more
-	_box --profile python --profile-add "$T/more" -- true
+	echo chroot >names
+	_box --profile python --profile-add "$T/names" -- true
 	rc_is 125
 	like "$err" 'line 1: the policy code does not give chroot.*"system-calls": .*chroot'
-	printf '\nnosuch\n' >more
-	_box --profile python --profile-add "$T/more" -- true
+	printf '\nnosuch\n' >names
+	_box --profile python --profile-add "$T/names" -- true
 	rc_is 125
 	like "$err" 'line 2: there is no system call "nosuch"'
 	_box --profile python --profile-add "$T/missing" -- true
 	rc_is 125
 	like "$err" "read $T/missing"
-	_box --profile-add "$T/more" -- true
+	_box --profile-add "$T/names" -- true
 	rc_is 125
 	like "$err" 'no profile to add to'
 	_box --profile cobol -- true
@@ -119,8 +119,8 @@ learn_tells_a_profile_from_a_policy() {
 	is "$(jq -r '.profile, (.refused[] | "\(.name) \(.by)")' "$T/learned")" $'python\nchroot system-calls\ntimerfd_create profile'
 	is "$(jq -r '.rows["system-calls"].allow | tostring' "$T/learned")" '["chroot"]'
 	# And from what it says to a profile that gives it.
-	jq -r '.refused[] | select(.by == "profile") | .name' "$T/learned" >more
-	_box --profile python --profile-add "$T/more" -- caller timerfd 1
+	jq -r '.refused[] | select(.by == "profile") | .name' "$T/learned" >names
+	_box --profile python --profile-add "$T/names" -- caller timerfd 1
 	is "$out" 'timerfd done'
 }
 
