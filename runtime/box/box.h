@@ -4,8 +4,7 @@
  * stays: a box ends with its program, or with the process that runs it.
  *
  *	languages.c  rows of languages and limits    rootfs.c     the root that it runs in
- *	do.c         one box, or two: compiling       run.c        a box from birth to end (launch.c,
- *	                                             attend.c, judge.c: before, during, after)
+ *	do.c         one box, or two: compiling       run.c        a box from birth to end
  *	config.c     the config                      stream.c     its output, capped
  *	workspace.c  what it wrote                   resolver.c   names that it asks for
  *	denials.c    what was refused                hints.c      what to do about it

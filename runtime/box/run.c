@@ -1,15 +1,74 @@
-/* From a request to a result: a run from its beginning to its end, whatever fails on the way. */
+/*
+ * From a request to a result. One process, one loop: the program's output, its input, its end, our
+ * own signals, the moments at which its time is up. Everything that the loop waits for can be
+ * waited for together, so that nothing which the box does or leaves undone holds up its end.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/pidfd.h>
 #include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/path.h"
 #include "base/str.h"
 #include "base/timing.h"
-#include "box/running.h"
+#include "box/box.h"
+#include "box/denials.h"
+#include "box/resolver.h"
+#include "box/stream.h"
+#include "box/workspace.h"
+#include "life/life.h"
+#include "reaper/order.h"
 #include "sys/proc.h"
+#include "sys/relay.h"
+#include "sys/sys.h"
+#include "sys/terminal.h"
+
+enum { CONFIG_MAX = 4 << 20, CPU_LOOK_MS = 10, INPUT_END_MS = 100, DRAIN_MS = 2000 };
+
+enum phase {
+	RUNS,
+	TOLD,	/* to end, by a signal that it may handle */
+	KILLED,
+};
+
+/* What one run has in its hands. */
+struct running {
+	const struct box_request *q;
+	struct arena *a;
+	struct box_result *r;
+	struct box_root root;
+	struct created box;
+	bool is_made;
+	int pipes[3][2]; /* of the program's three streams: its end, ours */
+	int control[2];	 /* of the reaper: its end, ours */
+	struct loop loop;
+	struct loop_signals signals;
+	struct outlet outlets[2], orders;
+	struct denials denials;
+	struct resolver resolver;
+	struct stream streams[2];
+	struct relay input;
+	struct terminal terminal;
+	int console[2]; /* where its master comes from: init's end, ours */
+	struct redact *redact;
+	struct workspace workspace;
+	struct reaper_word last; /* how the program ended, or why it never began */
+	enum phase phase;
+	int64_t begun, started, kill_at, cpu_look;
+	bool has_ended;
+};
+
+/* ---- before ---- */
 
 /* It names the process that looks after the box, by pid and start, so that others can tell whether
  * anybody still does (box_sweep()). */
@@ -24,6 +83,571 @@ static const char *run_new_id(struct arena *a)
 		number = (uint32_t)loop_now();
 	return arena_printf(a, BOX_ID_PREFIX "%d-%llu-%08x", getpid(),
 			    (unsigned long long)stat.start, number);
+}
+
+static bool run_is_null(int fd)
+{
+	struct stat st;
+
+	return fd < 0 || (fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) &&
+			  st.st_rdev == makedev(1, 3));
+}
+
+/* The program's input comes through a pipe: a file of the caller's in its hands could be written,
+ * truncated, locked. */
+static int run_open_pipes(struct running *x, struct error *e)
+{
+	size_t i;
+	int *p;
+
+	if (x->q->terminal && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, x->console) < 0)
+		return err_sys(e, "make a socket");
+	for (i = 0; i < 3 && !x->q->terminal; i++) {
+		p = x->pipes[i];
+		if (i == 0 && run_is_null(x->q->stdin_fd))
+			p[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		else if (pipe2(p, O_CLOEXEC) < 0)
+			return err_sys(e, "make a pipe");
+		if (p[0] < 0)
+			return err_sys(e, "open /dev/null");
+		if (i > 0) {
+			int other = p[0];
+
+			p[0] = p[1]; /* it writes, and we read */
+			p[1] = other;
+		}
+		if (p[1] >= 0 && fcntl(p[1], F_SETFL, O_NONBLOCK) < 0)
+			return err_sys(e, "set up a pipe");
+	}
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, x->control) < 0)
+		return err_sys(e, "make a socket");
+	return 0;
+}
+
+/* Notes speak of the config, which the caller has never seen: of his options, then. */
+static void run_take_note(void *context, const char *text)
+{
+	static const struct {
+		const char *field, *option;
+	} words[] = {
+		{"linux.resources.memory.limit", "--memory"},
+		{"linux.resources.memory.swap", "no swap"},
+		{"linux.resources.cpu.quota", "--cpus"},
+		{"linux.resources.pids.limit", "--pids-limit"},
+	};
+	struct noted *notes = context;
+	struct buf b = buf_new(notes->arena, CONFIG_MAX);
+	size_t i, len;
+
+	while (*text) {
+		for (i = 0; i < ARRAY_SIZE(words); i++)
+			if (str_after(text, words[i].field))
+				break;
+		len = i < ARRAY_SIZE(words) ? strlen(words[i].field) : 1;
+		buf_add(&b, i < ARRAY_SIZE(words) ? words[i].option : text,
+			i < ARRAY_SIZE(words) ? strlen(words[i].option) : 1);
+		text += len;
+	}
+	noted_take(notes, b.len ? b.data : "");
+}
+
+static int run_create(struct running *x, struct error *e)
+{
+	const struct box_request *q = x->q;
+	const int streams[3] = {x->pipes[0][0], x->pipes[1][0], x->pipes[2][0]};
+	const struct noter noter = {.take = run_take_note, .context = &x->r->notes};
+	struct buf config = buf_new(x->a, CONFIG_MAX);
+	struct create_options o = {
+		.root = q->state_root,
+		.id = x->r->id,
+		.bundle = x->root.path,
+		.console_fd = x->console[0],
+		.policy = q->policy ? q->policy : "code",
+		.strict = q->strict_limits,
+		.ids_if_possible = !q->policy,
+		.no_cgroups = q->no_cgroups,
+		.systemd = q->systemd,
+		.systemd_timeout_s = q->systemd_timeout_s,
+		.streams = q->terminal ? NULL : streams,
+		.reaped = true,
+		.control_fd = x->control[0],
+		.program_comes = q->language && q->language->compile[0] && !q->compiles,
+		.take_listener = q->denials != DENIALS_NONE,
+		.observe = q->denials == DENIALS_FULL  ? OBSERVE_FULL :
+			   q->denials == DENIALS_CALLS ? OBSERVE_CALLS :
+							 OBSERVE_NOTHING,
+		.noter = &noter,
+	};
+	int listener_fd = -1;
+	size_t i;
+
+	if (box_config_write(q, &x->root, x->a, &config, e) < 0)
+		return -1;
+	o.config_text = config.data;
+	o.config_len = config.len;
+	if (life_create(&o, x->a, &x->box, e) < 0)
+		return -1;
+	x->is_made = true;
+	x->box.noter = NULL; /* what comes now is no longer about limits */
+	fd_close(&x->control[0]);
+	fd_close(&x->console[0]);
+	for (i = 0; i < 3; i++)
+		fd_close(&x->pipes[i][0]);
+	if (q->terminal && terminal_take(&x->terminal, x->console[1], e) < 0)
+		return -1;
+	if (life_launch(&x->box, &listener_fd, x->a, e) < 0)
+		return -1;
+	denials_open(&x->denials, q, &x->box.judge, listener_fd, x->a);
+	if (q->denials == DENIALS_FULL)
+		resolver_open(&x->resolver, x->box.pidfd, &x->denials);
+	return 0;
+}
+
+/* ---- orders ---- */
+
+/* As many of our own processors as the box may use; else programs start a thread for each of the
+ * machine's. Which ones is drawn, so that boxes don't crowd together. */
+static void run_choose_cpus(const struct running *x, uint64_t cpus[REAPER_CPU_WORDS])
+{
+	unsigned int want = (x->q->limits.cpus + 999) / 1000, all = 0, at, i;
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) < 0)
+		return;
+	for (i = 0; i < CPU_SETSIZE; i++)
+		all += CPU_ISSET(i, &set) ? 1 : 0;
+	if (want >= all)
+		return;
+	for (at = (unsigned int)x->box.pid % CPU_SETSIZE; want; at = (at + 1) % CPU_SETSIZE)
+		if (CPU_ISSET(at, &set)) {
+			cpus[at / 64] |= UINT64_C(1) << at % 64;
+			want--;
+		}
+}
+
+/* By the loop: the reaper may have to wait for an answer of ours before it reads on. */
+static void run_send_order(struct running *x)
+{
+	const struct box_language *l = x->q->language;
+	const bool compiled = l && l->compile[0] && !x->q->compiles;
+	const char *file = l ? box_code_path(x->q, x->a) : "";
+	struct reaper_order order = {
+		.name_size = l ? (uint32_t)strlen(file) + 1 : 0,
+		.file_mode = compiled ? 0700 : 0600,
+		.file_size = x->q->code_len,
+		.deny_write_execute = l && !l->just_in_time,
+	};
+
+	run_choose_cpus(x, order.cpus);
+	outlet_put(&x->orders, &order, sizeof(order));
+	if (l) {
+		outlet_put(&x->orders, file, order.name_size);
+		outlet_put(&x->orders, x->q->code, x->q->code_len);
+	}
+}
+
+static void run_signal_all(struct running *x, int sig)
+{
+	const char byte = (char)sig;
+
+	if (send(x->control[1], &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1)
+		x->phase = KILLED; /* a reaper that doesn't listen has nothing to pass on */
+	if (x->phase == KILLED)
+		pidfd_send_signal(x->box.pidfd, SIGKILL, NULL, 0);
+}
+
+static void run_end_softly(struct running *x, int sig)
+{
+	if (x->phase != RUNS)
+		return;
+	x->phase = TOLD;
+	x->kill_at = loop_now() + BOX_GRACE_MS * LOOP_MS;
+	run_signal_all(x, sig);
+}
+
+static void run_kill(struct running *x)
+{
+	x->phase = KILLED;
+	pidfd_send_signal(x->box.pidfd, SIGKILL, NULL, 0);
+}
+
+/* ---- what the loop serves ---- */
+
+static int run_serve_signals(void *context, short events)
+{
+	struct running *x = context;
+	struct signalfd_siginfo info;
+
+	(void)events;
+	while (read(x->signals.fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		const int sig = (int)info.ssi_signo;
+
+		if (sig == SIGCONT)
+			terminal_make_raw_again(&x->terminal);
+		if (sig == SIGWINCH || sig == SIGCONT)
+			terminal_resize(&x->terminal);
+		if (sig != SIGINT && sig != SIGTERM && sig != SIGHUP && sig != SIGQUIT)
+			continue;
+		if (x->r->interrupted)
+			run_kill(x);
+		x->r->interrupted = sig;
+		run_end_softly(x, sig);
+	}
+	return 0;
+}
+
+/* Trust: the socket is the reaper's, which the program can't look into; what comes is a number all
+ * the same. */
+static int run_serve_control(void *context, short events)
+{
+	struct running *x = context;
+	struct reaper_word word;
+	ssize_t n;
+
+	(void)events;
+	/* All that has come: the end of the box may be known already, and is served next. */
+	while ((n = recv(x->control[1], &word, sizeof(word), MSG_DONTWAIT)) ==
+	       (ssize_t)sizeof(word)) {
+		if (word.kind != REAPER_RUNS) {
+			x->last = word;
+			continue;
+		}
+		x->r->mdwe = word.value != 0;
+		timing_mark("program runs in the box");
+	}
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		x->loop.v[0].fd = -1;
+	return 0;
+}
+
+static int run_serve_end(void *context, short events)
+{
+	struct running *x = context;
+
+	(void)events;
+	x->has_ended = true;
+	return 1;
+}
+
+static void run_set_up_streams(struct running *x)
+{
+	static const char *const names[] = {"stdout", "stderr"};
+	const enum box_output how = x->q->output;
+	const bool terminal = x->terminal.master_fd >= 0;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		if (how == OUTPUT_PASS || (how == OUTPUT_EVENTS && i == 0))
+			outlet_add(&x->outlets[i], (int)i + 1, OUTLET_MAX, &x->loop);
+		x->streams[i] = (struct stream){
+			.name = names[i],
+			.from = fd_steal(&x->pipes[i + 1][1]),
+			.outlet = how == OUTPUT_KEEP   ? NULL :
+				  how == OUTPUT_EVENTS ? &x->outlets[0] :
+							 &x->outlets[i],
+			.events = how == OUTPUT_EVENTS,
+			.cap = (uint64_t)x->q->limits.output,
+			.arena = x->a,
+			.redact = x->redact,
+			.which = i == 0 ? REDACT_STDOUT : REDACT_STDERR,
+		};
+		if (terminal && i == 0)
+			x->streams[i].from = fcntl(x->terminal.master_fd, F_DUPFD_CLOEXEC, 3);
+		stream_add(&x->streams[i], &x->loop);
+	}
+	x->input = (struct relay){.from = x->pipes[0][1] < 0 ? -1 : x->q->stdin_fd,
+				  .to = x->pipes[0][1]};
+	if (terminal)
+		x->input = (struct relay){.from = STDIN_FILENO,
+					  .to = x->terminal.master_fd,
+					  .is_input = true,
+					  .last = '\n'};
+	relay_add(&x->input, &x->loop);
+}
+
+static void run_set_up_loop(struct running *x)
+{
+
+	loop_add(&x->loop, x->control[1], POLLIN, run_serve_control, x); /* the first: v[0] */
+	loop_add(&x->loop, x->signals.fd, POLLIN, run_serve_signals, x);
+	outlet_add(&x->orders, x->control[1], BOX_CODE_MAX + sizeof(struct reaper_order) + 4096,
+		   &x->loop);
+	denials_add(&x->denials, &x->loop);
+	resolver_add(&x->resolver, &x->loop);
+	run_set_up_streams(x);
+	/* Last: what came before its end is served. */
+	loop_add(&x->loop, x->box.pidfd, POLLIN, run_serve_end, x);
+}
+
+/* ---- time ---- */
+
+/* The processor time that is left at least is what all processors together can use up. */
+static void run_look_at_cpu(struct running *x)
+{
+	const int64_t limit = x->q->limits.cpu_time_ns, least = CPU_LOOK_MS * LOOP_MS;
+	uint64_t used;
+	int64_t left;
+
+	if (!limit || loop_now() < x->cpu_look || x->phase != RUNS)
+		return;
+	if (!life_cpu_time(&x->box, &used)) {
+		x->cpu_look = LOOP_NEVER; /* RLIMIT_CPU is all there is */
+		return;
+	}
+	left = limit - (int64_t)used;
+	if (left <= 0) {
+		x->r->cpu_timed_out = true;
+		run_end_softly(x, SIGXCPU);
+	}
+	left = left * 1000 / (x->q->limits.cpus ? x->q->limits.cpus : 1000);
+	x->cpu_look = loop_now() + (left > least ? left : least);
+}
+
+static void run_look_at_clock(struct running *x)
+{
+	const int64_t now = loop_now(), until = x->started + x->q->limits.timeout_ns;
+
+	if (x->phase == RUNS && now >= until) {
+		x->r->timed_out = true;
+		run_end_softly(x, SIGTERM);
+	} else if (x->phase == TOLD && now >= x->kill_at) {
+		run_kill(x);
+	}
+	run_look_at_cpu(x);
+}
+
+static int64_t run_next_moment(const struct running *x)
+{
+	int64_t next = x->phase == RUNS ? x->started + x->q->limits.timeout_ns :
+		       x->phase == TOLD ? x->kill_at :
+					  LOOP_NEVER;
+
+	if (x->phase == RUNS && x->q->limits.cpu_time_ns && x->cpu_look < next)
+		next = x->cpu_look;
+	if (x->denials.pause_until && x->denials.pause_until < next)
+		next = x->denials.pause_until;
+	if (x->input.said_end && loop_now() + INPUT_END_MS * LOOP_MS < next)
+		next = loop_now() + INPUT_END_MS * LOOP_MS;
+	return next;
+}
+
+/* ---- during ---- */
+
+static void run_settle(struct running *x)
+{
+	stream_settle(&x->streams[0]);
+	stream_settle(&x->streams[1]);
+	denials_settle(&x->denials);
+	resolver_settle(&x->resolver);
+	/* The end of our input is the end of the program's. */
+	relay_repeat_end(&x->input);
+	if (x->pipes[0][1] >= 0 && (relay_is_done(&x->input) || x->input.broken)) {
+		relay_cut(&x->input);
+		fd_close(&x->pipes[0][1]);
+	}
+}
+
+static bool run_is_drained(const struct running *x)
+{
+	size_t i;
+
+	for (i = 0; i < 2; i++)
+		if (x->streams[i].from >= 0 ||
+		    (x->streams[i].outlet && !outlet_is_empty(x->streams[i].outlet)))
+			return false;
+	return true;
+}
+
+/* All processes are gone, so what is in the pipes is all there is: who holds the other end now got
+ * it from the program, by a socket in a volume, and is not waited for. */
+static void run_end_empty(struct running *x, const uint64_t most[2])
+{
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		struct stream *s = &x->streams[i];
+
+		if (s->from < 0 || (s->bytes < most[i] &&
+				    loop_is_ready(s->from, POLLIN, loop_now())))
+			continue;
+		fd_close(&s->from);
+		stream_finish(s);
+	}
+}
+
+/* The most that a stream can have brought when its pipe is empty. */
+static uint64_t run_most(const struct stream *s)
+{
+	int size = s->from < 0 ? 0 : fcntl(s->from, F_GETPIPE_SZ);
+
+	return s->bytes + (uint64_t)(size > 0 ? size : 1 << 20);
+}
+
+/* Whoever reads our output may
+ * take his time, unless the time was up: then he has a moment for each part of it. */
+static void run_drain(struct running *x)
+{
+	const uint64_t most[2] = {run_most(&x->streams[0]), run_most(&x->streams[1])};
+	int64_t until = loop_now() + DRAIN_MS * LOOP_MS;
+	uint64_t written = 0, now_written;
+
+	relay_cut(&x->input);
+	x->loop.v[x->loop.n - 1].fd = -1; /* the end, which has come … */
+	run_serve_control(x, 0);	  /* … and what was said before it */
+	for (;;) {
+		run_settle(x);
+		run_end_empty(x, most);
+		run_settle(x);
+		if (run_is_drained(x) || loop_now() >= until)
+			return;
+		if (loop_round(&x->loop, until) < 0)
+			return;
+		now_written = x->outlets[0].written + x->outlets[1].written;
+		/* A signal may come as late as now. */
+		if (now_written != written || !(x->r->interrupted || x->phase != RUNS))
+			until = loop_now() + DRAIN_MS * LOOP_MS;
+		written = now_written;
+	}
+}
+
+static void run_attend(struct running *x)
+{
+	while (!x->has_ended) {
+		run_settle(x);
+		run_look_at_clock(x);
+		if (loop_round(&x->loop, run_next_moment(x)) < 0) {
+			run_kill(x); /* nobody would watch its limits */
+			break;
+		}
+	}
+	run_drain(x);
+}
+
+/* ---- after ---- */
+
+static void run_fail(struct box_result *r, const char *type, const char *text)
+{
+	r->error_type = type;
+	r->error = text;
+}
+
+static const char *run_seconds(int64_t ns, struct arena *a)
+{
+	return arena_printf(a, "%lld.%lld s", (long long)(ns / LOOP_SECOND),
+			    (long long)(ns % LOOP_SECOND / (LOOP_SECOND / 10)));
+}
+
+/* Of a box that never had a program: ours to explain. */
+static int run_explain_start(const struct running *x, struct error *e)
+{
+	const int why = x->last.value & 0xffff, place = x->last.value >> 16;
+
+	errno = why;
+	switch (place) {
+	case REAPER_AT_FILE:
+		return err_sys(e, "write the program into the box%s",
+			       why == ENOSPC ? " (--disk is too small for it)" : "");
+	case REAPER_AT_PROGRAM:
+		return err_sys(e, "execute the program");
+	case REAPER_AT_FORK:
+		return err_sys(e, "start a process in the box%s",
+			       why == EAGAIN ? " (--pids-limit is too small)" : "");
+	default:
+		return err_sys(e, "set up the first process of the box");
+	}
+}
+
+/* What the program's own end says, and then what we know better. */
+static void run_judge(struct running *x, const struct life_end *end)
+{
+	const struct box_limits *l = &x->q->limits;
+	const int status = x->last.value;
+	struct box_result *r = x->r;
+	const bool ended = x->last.kind == REAPER_ENDED;
+
+	r->exit_code = ended && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	r->signal = !ended ? SIGKILL : WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	r->oom_killed = end->oom;
+	r->status = r->signal ? BOX_SIGNAL : r->exit_code ? BOX_ERROR : BOX_OK;
+	if (r->interrupted)
+		run_fail(r, "Interrupted",
+			 arena_printf(x->a, "ended by %s, which sbxrun got",
+				      box_signal_name(r->interrupted)));
+	if (r->signal && !r->interrupted)
+		run_fail(r, "Signal",
+			 arena_printf(x->a, "killed by %s", box_signal_name(r->signal)));
+	/* A program can send that signal, too. */
+	if (r->cpu_timed_out || (r->signal == SIGXCPU && l->cpu_time_ns &&
+				 (!r->cpu_ns || r->cpu_ns >= (uint64_t)l->cpu_time_ns))) {
+		r->status = BOX_TIMEOUT;
+		r->cpu_timed_out = r->timed_out = true;
+		run_fail(r, "CPUTimeError",
+			 arena_printf(x->a, "used up its %s of processor time (--cpu-time)",
+				      run_seconds(l->cpu_time_ns, x->a)));
+	} else if (r->timed_out) {
+		r->status = BOX_TIMEOUT;
+		run_fail(r, "TimeoutError",
+			 arena_printf(x->a, "killed after %s (SIGTERM, 2 s grace; --timeout)",
+				      run_seconds(l->timeout_ns, x->a)));
+	} else if (end->oom && r->signal == SIGKILL) {
+		r->status = BOX_OOM;
+		run_fail(r, "MemoryError",
+			 arena_printf(x->a, "killed by the limit of %lld MB (--memory)",
+				      (long long)(l->memory >> 20)));
+	}
+}
+
+static void run_keep_output(struct running *x)
+{
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		struct stream *s = &x->streams[i];
+
+		fd_close(&s->from);
+		stream_finish(s);
+		x->r->out[i] = (struct box_captured){
+			.data = s->outlet ? NULL : s->kept.len ? s->kept.data : "",
+			.len = s->outlet ? 0 : s->kept.len,
+			.bytes = s->bytes,
+			.truncated = s->truncated,
+		};
+	}
+}
+
+/* A reader that goes away knows what he does not read; a full disk has to be said. */
+static void run_note_lost(struct running *x)
+{
+	static const char *const names[] = {"output", "error"};
+	size_t i;
+
+	for (i = 0; i < 2; i++)
+		if (x->outlets[i].broken && x->outlets[i].error != EPIPE)
+			notes_add(&x->r->notes.notes,
+				  arena_printf(x->a, "standard %s was not written in full: %s",
+					       names[i], err_text(x->outlets[i].error)),
+				  x->a);
+}
+
+static void run_note_missing(struct running *x)
+{
+	const struct box_language *l = x->q->language;
+
+	if (l && !l->just_in_time && !x->r->mdwe)
+		notes_add(&x->r->notes.notes,
+			  arena_strdup(x->a, "memory may be both written and executed: only Linux "
+					     "6.3 and newer can forbid it"),
+			  x->a);
+}
+
+static void run_count_redactions(struct running *x)
+{
+	struct buf b = buf_new(x->a, CONFIG_MAX);
+
+	if (!x->redact)
+		return;
+	redact_write_counts(x->redact, &b);
+	x->r->redactions = b.data;
 }
 
 /* Of a broken file of rules nobody should hear when the program has run. */
@@ -72,6 +696,8 @@ static int run_finish(struct running *x, struct error *e)
 					       BOX_CODE_MAX, x->a, &x->r->product_len);
 	return workspace_finish(&x->workspace, x->q, x->a, x->r, e);
 }
+
+/* ---- all of it ---- */
 
 static int run_in_box(struct running *x, struct error *e)
 {
