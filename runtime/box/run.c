@@ -170,6 +170,7 @@ static int run_create(struct running *x, struct error *e)
 		.systemd_timeout_s = q->systemd_timeout_s,
 		.streams = q->terminal ? NULL : streams,
 		.reaped = true,
+		.keep_root = true,
 		.control_fd = x->control[0],
 		.program_comes = q->language && q->language->compile[0] && !q->compiles,
 		.take_listener = q->denials != DENIALS_NONE,
