@@ -12,7 +12,7 @@ _sh() { _do "${@:1:$#-1}" -- sh -c "${!#}"; }
 # Everything of it that a box could have changed.
 _print_tree() { (cd "$B/rootfs" && find . -printf '%p %y %m %U %s %C@ %l\n' | sort); }
 _volume() {
-	mkdir -p -m 777 "$T/$1"
+	mkdir -m 777 "$T/$1"
 	echo "of $1" >"$T/$1/file"
 }
 
