@@ -5,6 +5,7 @@
  *
  *	languages.c  rows of languages and limits    rootfs.c     the root that it runs in
  *	do.c         one box, or two: compiling       run.c        a box from birth to end
+ *	image.c      … as an image, mounted once      manifest.c   what was built
  *	config.c     the config                      stream.c     its output, capped
  *	workspace.c  what it wrote                   resolver.c   names that it asks for
  *	denials.c    what was refused                hints.c      what to do about it
@@ -20,6 +21,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "box/image.h"
 #include "json/types.h"
 #include "oci/notes.h"
 
@@ -226,9 +228,16 @@ struct box_root {
 	const char *path;  /* of the directory */
 	const char *name;  /* for the result */
 	bool host;	   /* it is a frame for the host's /usr */
+	struct image image; /* that the directory is a mount of, if it is one */
+	int lock_fd;	    /* what says that it is in use; -1: it is nobody's to remove */
+	const char *note;   /* what the caller should know of it, or NULL */
 };
+#define BOX_ROOT_NONE ((struct box_root){.image = IMAGE_NONE, .lock_fd = -1})
+
+/* Also after a failure there is something to close. */
 int box_root_find(const struct box_request *q, struct arena *a, struct box_root *ret,
 		  struct error *e);
+void box_root_close(struct box_root *root);
 
 /* The config of a box, as JSON. */
 int box_config_write(const struct box_request *q, const struct box_root *root, struct arena *a,

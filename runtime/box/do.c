@@ -82,6 +82,7 @@ void box_sweep(const char *state_root)
 			life_delete(state_root, ids.v[at], false, NULL, &memory, &ignored);
 	}
 	arena_free(&memory);
+	image_sweep(state_root);
 }
 
 int box_do(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)

@@ -170,6 +170,7 @@ static int run_create(struct running *x, struct error *e)
 		.systemd_timeout_s = q->systemd_timeout_s,
 		.streams = q->terminal ? NULL : streams,
 		.reaped = true,
+		.keep_root = true,
 		.control_fd = x->control[0],
 		.program_comes = q->language && q->language->compile[0] && !q->compiles,
 		.take_listener = q->denials != DENIALS_NONE,
@@ -744,6 +745,7 @@ static void run_close(struct running *x)
 		outlet_free(&x->outlets[i]);
 	}
 	loop_signals_give_back(&x->signals);
+	box_root_close(&x->root);
 }
 
 int box_run(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)
@@ -762,6 +764,7 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.workspace = WORKSPACE_NONE,
 		.denials = DENIALS_CLOSED,
 		.resolver = RESOLVER_CLOSED,
+		.root = BOX_ROOT_NONE,
 		.begun = loop_now(),
 	};
 	int result;
@@ -779,6 +782,8 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 	result = box_root_find(q, a, &x.root, e);
 	if (result == 0) {
 		ret->rootfs = x.root.name;
+		if (x.root.note)
+			notes_add(&ret->notes.notes, arena_strdup(a, x.root.note), a);
 		result = loop_signals_take(left_out, ARRAY_SIZE(left_out), &x.signals, e);
 	}
 	if (result == 0)

@@ -452,7 +452,7 @@ static int do_run(struct cli *c, struct error *e)
 
 /* clang-format off */
 static const struct cli_option do_options[] = {
-	CLI_OPTION(rootfs, "rootfs", 0, CLI_TEXT, "NAME|DIR", "the root filesystem (default: the language's, or the host's /usr)"),
+	CLI_OPTION(rootfs, "rootfs", 0, CLI_TEXT, "NAME|DIR|FILE", "the root filesystem (default: the language's, or the host's /usr)"),
 	CLI_OPTION(volumes, "volume", 'v', CLI_LIST, "SOURCE:TARGET[:ro]", "show a directory or file of the host in the box"),
 	CLI_OPTION(env, "env", 'e', CLI_LIST, "NAME[=VALUE]", "a variable of its environment"),
 	CLI_OPTION(env_file, "env-file", 0, CLI_TEXT, "FILE", "variables, one a line"),

@@ -416,6 +416,7 @@ static int create_prepare(struct making *m, struct error *e)
 	if (bundle_load(o, m->a, &m->bundle, e) < 0 || create_check_names(m, e) < 0 ||
 	    life_plan(o, &facts, &m->bundle, m->a, &m->joins, &m->plan, &m->tightened, e) < 0)
 		return -1;
+	m->plan.root_kept = o->keep_root;
 	timing_mark("planned");
 	life_log_plan(&m->plan, m->a);
 	if (guard_check_joins(&m->plan, &m->joins, e) < 0)

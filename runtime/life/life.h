@@ -56,6 +56,7 @@ struct create_options {
 	const int *streams;	 /* three descriptors for the program; NULL: the caller's own */
 	bool reaped; /* the first process is a reaper of ours (reaper/order.h) … */
 	int control_fd; /* … and this is its end of the socket; with reaped alone */
+	bool keep_root; /* others run in it, too: nothing is made in it */
 	bool program_comes; /* its file is not there yet: the reaper writes it */
 	enum observe observe; /* what is denied is asked about, too: with take_listener */
 	bool take_listener; /* of seccomp notifications: it comes with the start instead of going to
