@@ -9,7 +9,8 @@
  *	workspace.c  what it wrote                   resolver.c   names that it asks for
  *	denials.c    what was refused                hints.c      what to do about it
  *	redact.c     secrets in the output           audit.c      a record of runs
- *	result.c     the result as JSON
+ *	result.c     the result as JSON              words.c      errors in the caller's words
+ *	explain.c    what it would be held to
  */
 #pragma once
 
@@ -23,9 +24,13 @@
 #include "json/types.h"
 #include "oci/notes.h"
 
+struct create_options;
+
 #define BOX_WORKSPACE "/workspace"
 #define BOX_ID_PREFIX "do-"
-enum { BOX_UID = 65534, BOX_CODE_MAX = 16 << 20, BOX_GRACE_MS = 2000 };
+enum { BOX_UID = 65534, BOX_CODE_MAX = 16 << 20, BOX_GRACE_MS = 2000,
+       /* of who has used up his time on processors: it goes on running meanwhile */
+       BOX_CPU_GRACE_MS = 200 };
 
 /* ---- languages ---- */
 
@@ -188,6 +193,7 @@ struct box_result {
 	struct box_files files;
 	size_t copied;
 	struct noted notes; /* what could not be had, limits above all */
+	size_t notes_told;  /* of these: while it ran */
 	const char *product; /* of a step that compiles; NULL: there is none */
 	size_t product_len;
 	struct box_result *compile; /* the step before; NULL: there was none */
@@ -218,6 +224,12 @@ const char *box_signal_name(int sig);
 /* The exit status that tells of it. */
 int box_exit_status(const struct box_result *r);
 
+/* A note as a line for people, or as an event. */
+void box_tell_note(const char *text, bool event, struct buf *b);
+
+/* What an error or a note says of the config, in words of the command line. */
+const char *box_words(const char *text, struct arena *a);
+
 /* What people are told after the output: why it ended, what was refused. Nothing if all is well. */
 void box_tell(const struct box_result *r, struct buf *b);
 
@@ -233,6 +245,10 @@ int box_root_find(const struct box_request *q, struct arena *a, struct box_root 
 /* The config of a box, as JSON. */
 int box_config_write(const struct box_request *q, const struct box_root *root, struct arena *a,
 		     struct buf *b, struct error *e);
+
+/* What a create of such a box is asked for, but for what belongs to one run: id, descriptors,
+ * config. */
+struct create_options box_options(const struct box_request *q, const struct box_root *root);
 
 /* Where the code is, as the program is told: in the workspace, unless that is a directory of the
  * caller's or the program runs elsewhere. */
