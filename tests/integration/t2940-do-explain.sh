@@ -69,6 +69,7 @@ without_cgroups_it_says_what_is_left() {
 what_would_be_refused_is_said() {
 	bundle
 	echo '{"version": 1, "policies": {"bare": {"base": "code", "filesystems": {"deny": ["bind"]}}}}' >policy.json
+	chmod 644 policy.json
 	SBXRUN_ROOTFS_DIR=$T/library run sbx --policy ./policy.json "do" --rootfs "$B/rootfs" --explain -v "$T:/x" -- true
 	rc_is 0
 	like "$out" 'policy bare'
