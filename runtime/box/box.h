@@ -45,6 +45,7 @@ struct box_language {
 	const char *compile[BOX_WORDS_MAX]; /* a step before, in a box of its own; or nothing */
 	const char *product; /* what that step makes, which is what the next one is given */
 	const char *run[BOX_WORDS_MAX];
+	bool pure; /* its programs need neither threads nor a second execve to begin */
 	bool just_in_time; /* needs memory that is writable and executable */
 };
 
@@ -74,6 +75,7 @@ struct box_preset {
 	const char *name;
 	const char *what;
 	struct box_limits limits;
+	bool pure; /* its programs compute, and do nothing else */
 };
 extern const struct box_preset box_presets[];
 extern const size_t box_n_presets;
@@ -122,6 +124,7 @@ struct box_request {
 	uint32_t systemd_timeout_s; /* 0: the default */
 	bool no_cgroups;
 	bool strict_limits; /* a limit that can't be held is a failure */
+	bool pure; /* no processes, sockets, files to write: filter/pure.h */
 	enum box_denials denials;
 	enum box_output output;
 	const char *copy_out; /* a directory for what it wrote; NULL: none */

@@ -155,6 +155,7 @@ struct create_options box_options(const struct box_request *q, const struct box_
 		.systemd_timeout_s = q->systemd_timeout_s,
 		.reaped = true,
 		.program_comes = q->language && q->language->compile[0] && !q->compiles,
+		.pure = q->pure,
 		.take_listener = q->denials != DENIALS_NONE,
 		.observe = q->denials == DENIALS_FULL  ? OBSERVE_FULL :
 			   q->denials == DENIALS_CALLS ? OBSERVE_CALLS :
@@ -194,6 +195,7 @@ static int run_create(struct running *x, struct error *e)
 	if (life_launch(&x->box, &listener_fd, x->a, e) < 0)
 		return -1;
 	denials_open(&x->denials, q, &x->box.judge, listener_fd, x->a);
+	x->denials.reaper = x->box.pid;
 	if (q->denials == DENIALS_FULL)
 		resolver_open(&x->resolver, x->box.pidfd, &x->denials);
 	return 0;

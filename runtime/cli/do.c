@@ -83,8 +83,9 @@ static int do_number(const char *option, const char *text, uint32_t *ret, struct
 	return 0;
 }
 
-static int do_limits(const struct cli *c, struct box_limits *l, struct error *e)
+static int do_limits(const struct cli *c, struct box_request *q, struct error *e)
 {
+	struct box_limits *l = &q->limits;
 	const struct box_preset *preset = c->preset ? box_preset_find(c->preset) : NULL;
 	struct buf all = buf_new(c->arena, sizeof(e->text));
 	size_t i;
@@ -94,6 +95,8 @@ static int do_limits(const struct cli *c, struct box_limits *l, struct error *e)
 	if (c->preset && !preset)
 		return err_set(e, ERR_USAGE, "--preset: there is no \"%s\" (there are %s)",
 			       c->preset, all.data);
+	if (preset)
+		q->pure = preset->pure;
 	if (preset)
 		*l = preset->limits;
 	if (do_size("memory", c->memory, 4 << 20, &l->memory, e) < 0 ||
@@ -375,6 +378,31 @@ static int do_denials(const struct cli *c, struct box_request *q, struct error *
 	return 0;
 }
 
+/* What computes alone has no use for these, and whoever asks for them means something else. */
+static int do_check_pure(const struct box_request *q, struct error *e)
+{
+	size_t i;
+
+	if (q->language && !q->language->pure)
+		return err_set(e, ERR_USAGE,
+			       "--preset pure: %s needs processes or threads to begin; python, "
+			       "shell and c do not",
+			       q->language->name);
+	if (q->denials == DENIALS_NONE)
+		return err_set(e, ERR_USAGE,
+			       "--preset pure: --denials none contradicts it: who answers for what "
+			       "is refused lets the program itself pass");
+	if (q->copy_out)
+		return err_set(e, ERR_USAGE, "--preset pure: nothing is written, so --copy-out "
+					     "takes nothing out");
+	for (i = 0; i < q->n_volumes; i++)
+		if (q->volumes[i].writable)
+			return err_set(e, ERR_USAGE,
+				       "--preset pure: nothing is written: -v %s:%s:ro",
+				       q->volumes[i].source, q->volumes[i].target);
+	return 0;
+}
+
 static int do_request(struct cli *c, struct box_request *q, int *ret_stdin_fd, struct error *e)
 {
 	box_request_default(q);
@@ -402,9 +430,11 @@ static int do_request(struct cli *c, struct box_request *q, int *ret_stdin_fd, s
 	if (!c->n_args)
 		return err_set(e, ERR_USAGE,
 			       "a language and code, or a command behind -- (sbxrun help do)");
-	if (do_limits(c, &q->limits, e) < 0 || do_volumes(c, q, e) < 0 ||
+	if (do_limits(c, q, e) < 0 || do_volumes(c, q, e) < 0 ||
 	    do_ulimits(c, q, e) < 0 || do_env(c, q, e) < 0 || do_user(c, q, e) < 0 ||
 	    do_denials(c, q, e) < 0 || do_program(c, q, e) < 0)
+		return -1;
+	if (q->pure && do_check_pure(q, e) < 0)
 		return -1;
 	if (q->copy_out && box_workspace_is_volume(q))
 		return err_set(e, ERR_USAGE,
@@ -577,7 +607,7 @@ static const struct cli_option do_options[] = {
 	CLI_OPTION(cwd, "workdir", 'w', CLI_TEXT, "DIR", "where it runs (default: /workspace)"),
 	CLI_OPTION(user, "user", 'u', CLI_TEXT, "UID[:GID]", "who it is inside (default: 65534)"),
 	CLI_OPTION(stdin_file, "stdin", 0, CLI_TEXT, "FILE", "its input (default: ours)"),
-	CLI_OPTION(preset, "preset", 0, CLI_TEXT, "NAME", "limits of another system: default, judge, harombe, openmanus, lesson, research"),
+	CLI_OPTION(preset, "preset", 0, CLI_TEXT, "NAME", "limits of another system: default, judge, harombe, openmanus, lesson, pure, research"),
 	CLI_OPTION(memory, "memory", 'm', CLI_TEXT, "SIZE", "memory, without swap (default: 512m)"),
 	CLI_OPTION(cpus, "cpus", 0, CLI_TEXT, "NUMBER", "processors (default: 1)"),
 	CLI_OPTION(pids_limit, "pids-limit", 0, CLI_TEXT, "NUMBER", "processes and threads (default: 64)"),

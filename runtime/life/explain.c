@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "filter/pure.h"
 #include "filter/seccomp_eval.h"
 #include "filter/syscalls.h"
 #include "life/bundle.h"
@@ -146,6 +147,8 @@ static int explain_plan(const struct create_options *o, const struct policy *pol
 	if (policy) {
 		policy_tighten_all(policy, &facts, bundle.config, a, &x->clamps, &x->refusals);
 		life_limit_without_cgroups(&facts, bundle.config, a);
+		if (o->pure)
+			pure_narrow(&bundle.config->linux_.seccomp, a);
 	}
 	result = plan_make(bundle.config, o->id, bundle.dir, &facts, a, p, e);
 	joins_close(&joins);

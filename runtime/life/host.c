@@ -13,6 +13,7 @@
 #include "cgroup/rdt.h"
 #include "cgroup/systemd.h"
 #include "life/bundle.h"
+#include "filter/pure.h"
 #include "life/internal.h"
 #include "life/policy.h"
 #include "life/range.h"
@@ -204,6 +205,8 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	if (policy_tighten(&t->policy, facts, b->config, a, &t->clamps, e) < 0)
 		return -1;
 	life_limit_without_cgroups(facts, b->config, a);
+	if (o->pure)
+		pure_narrow(&b->config->linux_.seccomp, a);
 	if (o->observe != OBSERVE_NOTHING &&
 	    seccomp_program_build(&b->config->linux_.seccomp, a, &judge, &notes, e) < 0)
 		return -1;

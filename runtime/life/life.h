@@ -59,6 +59,7 @@ struct create_options {
 	int control_fd; /* … and this is its end of the socket; with reaped alone */
 	bool program_comes; /* its file is not there yet: the reaper writes it */
 	enum observe observe; /* what is denied is asked about, too: with take_listener */
+	bool pure; /* it computes and does nothing else (filter/pure.h): with take_listener */
 	bool take_listener; /* of seccomp notifications: it comes with the start instead of going to
 			       listenerPath */
 	const struct noter *noter; /* also for what is done with the container afterwards */
