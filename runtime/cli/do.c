@@ -17,6 +17,7 @@
 #include "cli/explain.h"
 #include "cli/units.h"
 #include "json/json.h"
+#include "life/life.h"
 #include "oci/names.h"
 #include "sys/loop.h"
 #include "sys/sys.h"
@@ -462,36 +463,74 @@ static int do_show(const struct cli *c, const struct box_result *r, struct error
 	return 0;
 }
 
-static int do_audit(const struct cli *c, const struct box_request *q, const struct box_result *r,
-		    struct error *e)
+/* The administrator's files, which nobody can do without, and then the caller's own. */
+static int do_audit_files(const struct cli *c, const struct box_request *q, struct strings *ret,
+			  struct error *e)
 {
-	const struct audit_place place = {.path = c->audit};
-	struct buf limits = buf_new(c->arena, RESULT_MAX), denials = buf_new(c->arena, RESULT_MAX);
-	const char *found = NULL;
+	size_t i;
 
-	if (!c->audit)
-		return 0;
+	if (life_audit_files(q->policy, c->arena, ret, e) < 0)
+		return -1;
+	if (c->audit) {
+		struct strings all = {.v = arena_array(c->arena, ret->n + 2, char *)};
+
+		for (i = 0; i < ret->n; i++)
+			if (!str_eq(ret->v[i], c->audit))
+				all.v[all.n++] = ret->v[i];
+		all.v[all.n++] = c->audit;
+		*ret = all;
+	}
+	return 0;
+}
+
+static const char *do_whose_audit(const struct cli *c, const char *file)
+{
+	return c->audit && str_eq(file, c->audit) ? "--audit" : "the policy's audit file";
+}
+
+static int do_audit_try(const struct cli *c, const struct strings *files, struct error *e)
+{
+	size_t i;
+
+	for (i = 0; i < files->n; i++)
+		if (audit_try(&(struct audit_place){.path = files->v[i]}, c->arena, e) < 0)
+			return err_wrap(e, "%s", do_whose_audit(c, files->v[i]));
+	return 0;
+}
+
+static int do_audit(const struct cli *c, const struct strings *files, const struct box_request *q,
+		    const struct box_result *r, struct error *e)
+{
+	struct buf limits = buf_new(c->arena, RESULT_MAX), denials = buf_new(c->arena, RESULT_MAX);
+	struct audit_entry line = {
+		.uid = getuid(),
+		.verb = "do",
+		.id = r->id,
+		.language = r->language ? r->language->name : NULL,
+		.code_sha256 = *r->code_sha256 ? r->code_sha256 : NULL,
+		.rootfs = r->rootfs,
+		.status = box_status_words[r->status],
+		.exit_code = r->exit_code,
+		.signal = r->signal ? box_signal_name(r->signal) : NULL,
+		.args = q->args,
+	};
+	const char *found;
+	size_t i;
+
 	box_write_limits(&r->limits, &limits);
 	box_write_denials(r, &denials);
-	if (audit_append(&place,
-			 &(struct audit_entry){
-				 .uid = getuid(),
-				 .verb = "do",
-				 .id = r->id,
-				 .language = r->language ? r->language->name : NULL,
-				 .code_sha256 = *r->code_sha256 ? r->code_sha256 : NULL,
-				 .rootfs = r->rootfs,
-				 .limits = limits.data,
-				 .status = box_status_words[r->status],
-				 .exit_code = r->exit_code,
-				 .signal = r->signal ? box_signal_name(r->signal) : NULL,
-				 .denials = denials.data,
-				 .args = q->args,
-			 },
-			 c->arena, &found, e) < 0)
-		return err_wrap(e, "the program has run, but --audit has no line about it");
-	if (found)
-		log_warn("--audit: %s: %s", c->audit, found);
+	line.limits = limits.data;
+	line.denials = denials.data;
+	for (i = 0; i < files->n; i++) {
+		const struct audit_place place = {.path = files->v[i]};
+
+		found = NULL;
+		if (audit_append(&place, &line, c->arena, &found, e) < 0)
+			return err_wrap(e, "the program has run, but %s has no line about it",
+					do_whose_audit(c, files->v[i]));
+		if (found)
+			log_warn("%s: %s: %s", do_whose_audit(c, files->v[i]), files->v[i], found);
+	}
 	return 0;
 }
 
@@ -541,15 +580,15 @@ static int do_run(struct cli *c, struct error *e)
 	struct box_result *r = arena_new(c->arena, struct box_result);
 	autoclose int stdin_fd = -1;
 	struct box_request q;
+	struct strings audits;
 	struct error ignored;
 	int result;
 
-	if (do_request(c, &q, &stdin_fd, e) < 0)
+	if (do_request(c, &q, &stdin_fd, e) < 0 || do_audit_files(c, &q, &audits, e) < 0)
 		return -1;
 	if (c->explain)
 		return do_explain(c, &q, e);
-	if ((c->audit &&
-	     audit_try(&(struct audit_place){.path = c->audit}, c->arena, e) < 0))
+	if (do_audit_try(c, &audits, e) < 0)
 		return -1;
 	result = box_do(&q, c->arena, r, e);
 	c->status = c->failure = box_exit_status(r);
@@ -557,7 +596,7 @@ static int do_run(struct cli *c, struct error *e)
 		return -1;
 	c->fails = NULL; /* what follows is the object */
 	box_sweep(q.state_root);
-	if (do_audit(c, &q, r, e) < 0) {
+	if (do_audit(c, &audits, &q, r, e) < 0) {
 		c->failure = FAILURE;
 		notes_add(&r->notes.notes, arena_strdup(c->arena, e->text), c->arena);
 		(void)!do_show(c, r, &ignored);

@@ -156,6 +156,10 @@ int life_kill(const char *root, const char *id, int sig, bool all, const struct 
 int life_delete(const char *root, const char *id, bool force, const struct noter *noter,
 		struct arena *a, struct error *e);
 
+/* Where the administrator wants every run of code recorded: by his file, and by the file of
+ * policies that was chosen (asked, as of create_options.policy). */
+int life_audit_files(const char *asked, struct arena *a, struct strings *ret, struct error *e);
+
 /* The ids below a root, sorted. */
 int life_ids(const char *root, struct arena *a, struct strings *ret, struct error *e);
 
