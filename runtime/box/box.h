@@ -10,7 +10,8 @@
  *	workspace.c  what it wrote                   resolver.c   names that it asks for
  *	denials.c    what was refused                hints.c      what to do about it
  *	redact.c     secrets in the output           audit.c      a record of runs
- *	result.c     the result as JSON
+ *	result.c     the result as JSON              words.c      errors in the caller's words
+ *	explain.c    what it would be held to
  */
 #pragma once
 
@@ -25,9 +26,13 @@
 #include "json/types.h"
 #include "oci/notes.h"
 
+struct create_options;
+
 #define BOX_WORKSPACE "/workspace"
 #define BOX_ID_PREFIX "do-"
-enum { BOX_UID = 65534, BOX_CODE_MAX = 16 << 20, BOX_GRACE_MS = 2000 };
+enum { BOX_UID = 65534, BOX_CODE_MAX = 16 << 20, BOX_GRACE_MS = 2000,
+       /* of who has used up his time on processors: it goes on running meanwhile */
+       BOX_CPU_GRACE_MS = 200 };
 
 /* ---- languages ---- */
 
@@ -42,6 +47,7 @@ struct box_language {
 	const char *compile[BOX_WORDS_MAX]; /* a step before, in a box of its own; or nothing */
 	const char *product; /* what that step makes, which is what the next one is given */
 	const char *run[BOX_WORDS_MAX];
+	bool pure; /* its programs need neither threads nor a second execve to begin */
 	bool just_in_time; /* needs memory that is writable and executable */
 };
 
@@ -71,6 +77,7 @@ struct box_preset {
 	const char *name;
 	const char *what;
 	struct box_limits limits;
+	bool pure; /* its programs compute, and do nothing else */
 };
 extern const struct box_preset box_presets[];
 extern const size_t box_n_presets;
@@ -119,6 +126,7 @@ struct box_request {
 	uint32_t systemd_timeout_s; /* 0: the default */
 	bool no_cgroups;
 	bool strict_limits; /* a limit that can't be held is a failure */
+	bool pure; /* no processes, sockets, files to write: filter/pure.h */
 	enum box_denials denials;
 	enum box_output output;
 	const char *copy_out; /* a directory for what it wrote; NULL: none */
@@ -190,6 +198,7 @@ struct box_result {
 	struct box_files files;
 	size_t copied;
 	struct noted notes; /* what could not be had, limits above all */
+	size_t notes_told;  /* of these: while it ran */
 	const char *product; /* of a step that compiles; NULL: there is none */
 	size_t product_len;
 	struct box_result *compile; /* the step before; NULL: there was none */
@@ -220,6 +229,12 @@ const char *box_signal_name(int sig);
 /* The exit status that tells of it. */
 int box_exit_status(const struct box_result *r);
 
+/* A note as a line for people, or as an event. */
+void box_tell_note(const char *text, bool event, struct buf *b);
+
+/* What an error or a note says of the config, in words of the command line. */
+const char *box_words(const char *text, struct arena *a);
+
 /* What people are told after the output: why it ended, what was refused. Nothing if all is well. */
 void box_tell(const struct box_result *r, struct buf *b);
 
@@ -242,6 +257,10 @@ void box_root_close(struct box_root *root);
 /* The config of a box, as JSON. */
 int box_config_write(const struct box_request *q, const struct box_root *root, struct arena *a,
 		     struct buf *b, struct error *e);
+
+/* What a create of such a box is asked for, but for what belongs to one run: id, descriptors,
+ * config. */
+struct create_options box_options(const struct box_request *q, const struct box_root *root);
 
 /* Where the code is, as the program is told: in the workspace, unless that is a directory of the
  * caller's or the program runs elsewhere. */

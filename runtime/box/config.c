@@ -128,9 +128,6 @@ static void config_rlimits(struct writing *w)
 	w->c->process.rlimits.v = arena_array(w->a, w->q->n_rlimits + 8, struct oci_rlimit);
 	config_rlimit(w, "RLIMIT_NOFILE", l->open_files, l->open_files);
 	config_rlimit(w, "RLIMIT_CORE", 0, 0);
-	/* Where an ordinary user has no cgroups, these are all there is. */
-	if (w->ordinary)
-		config_rlimit(w, "RLIMIT_NPROC", l->pids + 1, l->pids + 1);
 	if (l->cpu_time_ns)
 		config_rlimit(w, "RLIMIT_CPU", (uint64_t)(l->cpu_time_ns / LOOP_SECOND) + 1,
 			      (uint64_t)(l->cpu_time_ns / LOOP_SECOND) + 2);

@@ -279,6 +279,16 @@ static void tell_denial(const struct box_denial *d, struct buf *b)
 	buf_char(b, '\n');
 }
 
+void box_tell_note(const char *text, bool event, struct buf *b)
+{
+	buf_str(b, event ? "{\"event\":\"note\",\"text\":" : "sbxrun: ");
+	if (event)
+		json_write_string(b, text);
+	else
+		buf_str(b, text);
+	buf_str(b, event ? "}\n" : "\n");
+}
+
 void box_tell(const struct box_result *r, struct buf *b)
 {
 	size_t i;
@@ -287,11 +297,8 @@ void box_tell(const struct box_result *r, struct buf *b)
 		tell_denial(&r->denials[i], b);
 	if (r->more_denials)
 		buf_str(b, "sbxrun: refused: and more\n");
-	for (i = 0; i < r->notes.notes.n; i++) {
-		buf_str(b, "sbxrun: ");
-		buf_str(b, r->notes.notes.v[i]);
-		buf_char(b, '\n');
-	}
+	for (i = r->notes_told; i < r->notes.notes.n; i++)
+		box_tell_note(r->notes.notes.v[i], false, b);
 	if (r->error && r->status != BOX_SANDBOX_ERROR) {
 		buf_str(b, "sbxrun: ");
 		buf_str(b, r->error);

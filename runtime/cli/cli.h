@@ -114,6 +114,7 @@ struct cli {
 	char *env_file;
 	struct strings volumes;
 	struct strings ulimits;
+	bool explain;
 	bool stream;
 	bool redact;
 	bool strict_limits;
@@ -125,6 +126,7 @@ struct cli {
 	struct arena *arena;
 	int status; /* exit code when the command itself has succeeded */
 	int failure; /* when it has failed; 0 stands for 1 */
+	void (*fails)(struct cli *c, const struct error *e); /* of the command; NULL: nothing */
 };
 
 enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_NUMBER, CLI_LIST /* may be repeated */ };
@@ -149,8 +151,12 @@ struct cli_command {
 	int (*run)(struct cli *c, struct error *e);
 	bool program; /* what follows the first argument is a program with its own options */
 	int failure;  /* exit code of our own failure; 0 stands for 1 */
+	/* Says of a failure what has to be said on standard output; it may come before all options
+	 * are read. */
+	void (*fails)(struct cli *c, const struct error *e);
 	bool stateless; /* has no use for a state directory */
 	bool answers;	/* engines parse its output, errors and all: no warning unless asked for */
+	bool passing;	/* what it makes ends with it, so that any private directory will do */
 	bool diagnoses; /* that there is no place for a state directory is for it to tell */
 	bool hidden;	/* in no list; what it is given is a descriptor, number 3, and no words */
 };

@@ -330,6 +330,7 @@ static int main_parse(struct cli *c, const struct cli_command **ret_command, str
 	if (!command)
 		return main_unknown_command(c->argv[at], e);
 	c->failure = command->failure;
+	c->fails = command->fails;
 	at++;
 	if (cli_read_options(c, c->argv, &at, command->options, command->n_options,
 			     command->program ? 1 : SIZE_MAX, e) < 0)
@@ -370,6 +371,7 @@ int main(int argc, char **argv)
 	if (command->stateless)
 		c.root = NULL;
 	else if ((!c.root || !*c.root) && !(c.root = store_default_root(&arena, &e)) &&
+		 !(command->passing && (c.root = store_passing_root(&arena))) &&
 		 !command->diagnoses)
 		goto fail;
 	if (main_run(&c, command, &e) < 0)
@@ -377,6 +379,8 @@ int main(int argc, char **argv)
 	log_flush();
 	return c.status;
 fail:
+	if (c.fails)
+		c.fails(&c, &e);
 	main_log_failure(&c, log_is_open, &e);
 	return c.failure ? c.failure : 1;
 }

@@ -79,6 +79,9 @@ struct bundle;
 int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret_joins,
 		  struct host_facts *f, struct error *e);
 
+/* Where limits are had if possible and there are no cgroups: rlimits in their place. */
+void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a);
+
 /* What a policy that makes up files of /proc has to know. */
 void life_measure_machine(const struct policy *p, struct host_facts *f);
 

@@ -49,6 +49,7 @@ struct create_options {
 				     */
 	const char *policy; /* a name, or a path; NULL: what the administrator says */
 	bool ids_if_possible; /* a host that can't map them is no reason to refuse (policy code) */
+	bool limits_if_possible; /* … and without cgroups rlimits hold what they can */
 	bool strict; /* a config that can't be carried out in full is an error */
 	unsigned int preserve_fds;
 	unsigned int listen_fds; /* of these, the first: by socket activation */
@@ -59,6 +60,7 @@ struct create_options {
 	bool keep_root; /* others run in it, too: nothing is made in it */
 	bool program_comes; /* its file is not there yet: the reaper writes it */
 	enum observe observe; /* what is denied is asked about, too: with take_listener */
+	bool pure; /* it computes and does nothing else (filter/pure.h): with take_listener */
 	bool take_listener; /* of seccomp notifications: it comes with the start instead of going to
 			       listenerPath */
 	const struct noter *noter; /* also for what is done with the container afterwards */
@@ -154,6 +156,10 @@ int life_kill(const char *root, const char *id, int sig, bool all, const struct 
 
 int life_delete(const char *root, const char *id, bool force, const struct noter *noter,
 		struct arena *a, struct error *e);
+
+/* Where the administrator wants every run of code recorded: by his file, and by the file of
+ * policies that was chosen (asked, as of create_options.policy). */
+int life_audit_files(const char *asked, struct arena *a, struct strings *ret, struct error *e);
 
 /* The ids below a root, sorted. */
 int life_ids(const char *root, struct arena *a, struct strings *ret, struct error *e);
