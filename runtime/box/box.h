@@ -9,6 +9,7 @@
  *	config.c     the config                      stream.c     its output, capped
  *	workspace.c  what it wrote                   resolver.c   names that it asks for
  *	denials.c    what was refused                hints.c      what to do about it
+ *	profiles.c   system calls of languages
  *	redact.c     secrets in the output           audit.c      a record of runs
  *	result.c     the result as JSON              words.c      errors in the caller's words
  *	explain.c    what it would be held to
@@ -34,6 +35,8 @@ enum { BOX_UID = 65534, BOX_CODE_MAX = 16 << 20, BOX_GRACE_MS = 2000,
        /* of who has used up his time on processors: it goes on running meanwhile */
        BOX_CPU_GRACE_MS = 200 };
 
+struct learning;
+
 /* ---- languages ---- */
 
 enum { BOX_WORDS_MAX = 12 };
@@ -43,6 +46,7 @@ struct box_language {
 	const char *name;
 	const char *aliases[6];
 	const char *rootfs; /* the name of the one that sbxrun-rootfs builds */
+	const char *profile; /* of its system calls (box/profiles.h) */
 	const char *file; /* what the code is called in the workspace */
 	const char *compile[BOX_WORDS_MAX]; /* a step before, in a box of its own; or nothing */
 	const char *product; /* what that step makes, which is what the next one is given */
@@ -106,6 +110,10 @@ enum box_output {
 struct box_request {
 	const char *state_root;
 	const char *policy; /* NULL: code */
+	const char *profile;  /* of system calls (box/profiles.h); NULL: as box_choose_profile() says
+			       */
+	struct strings calls_added; /* to the profile */
+	struct strings calls; /* what came of it; none: what the policy gives */
 	const struct box_language *language; /* NULL: a command */
 	const char *code;
 	size_t code_len;
@@ -133,6 +141,7 @@ struct box_request {
 	bool list_files;      /* the result names what it wrote */
 	const char *redact_rules; /* a file of further rules, or NULL */
 	bool redact;
+	struct learning *learning; /* who watches its system calls; NULL: nobody */
 };
 
 /* What holds unless something else is asked for. */
@@ -177,6 +186,7 @@ struct box_result {
 	const char *id;
 	const struct box_language *language;
 	const char *rootfs; /* name, and digest if it has one */
+	const char *profile; /* of system calls; NULL: the policy's list */
 	char code_sha256[65];
 	enum box_status status;
 	int exit_code; /* -1: none */

@@ -7,16 +7,16 @@ enum { M = 1024 * 1024 };
 
 /* clang-format off */
 const struct box_language box_languages[] = {
-	{.name = "python", .aliases = {"py", "python3"}, .rootfs = "python", .file = "main.py",
+	{.name = "python", .aliases = {"py", "python3"}, .rootfs = "python", .profile = "python", .file = "main.py",
 	 .run = {"python3", "main.py"}, .pure = true},
-	{.name = "javascript", .aliases = {"node", "js", "nodejs"}, .rootfs = "node", .file = "main.js",
+	{.name = "javascript", .aliases = {"node", "js", "nodejs"}, .rootfs = "node", .profile = "node", .file = "main.js",
 	 .run = {"node", "main.js"}, .just_in_time = true},
-	{.name = "shell", .aliases = {"bash", "sh"}, .rootfs = "bash", .file = "main.sh",
+	{.name = "shell", .aliases = {"bash", "sh"}, .rootfs = "bash", .profile = "bash", .file = "main.sh",
 	 .run = {"bash", "main.sh"}, .pure = true},
-	{.name = "c", .aliases = {"gcc", "cc"}, .rootfs = "c", .file = "main.c",
+	{.name = "c", .aliases = {"gcc", "cc"}, .rootfs = "c", .profile = "c", .file = "main.c",
 	 .compile = {"cc", "-O2", "-Wall", "-o", "main", "main.c", "-lm"}, .product = "main",
 	 .run = {"./main"}, .pure = true},
-	{.name = "r", .aliases = {"R", "Rscript"}, .rootfs = "r", .file = "main.R",
+	{.name = "r", .aliases = {"R", "Rscript"}, .rootfs = "r", .profile = "r", .file = "main.R",
 	 .run = {"Rscript", "main.R"}},
 };
 

@@ -233,6 +233,7 @@ void box_result_write(const struct box_result *r, struct buf *b)
 	result_string(b, "status", box_status_words[r->status]);
 	result_string(b, "language", r->language ? r->language->name : NULL);
 	result_string(b, "rootfs", r->rootfs);
+	result_string(b, "profile", r->profile);
 	result_string(b, "code_sha256", *r->code_sha256 ? r->code_sha256 : NULL);
 	result_number(b, "exit_code", r->exit_code);
 	result_string(b, "signal", r->signal ? box_signal_name(r->signal) : NULL);

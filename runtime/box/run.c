@@ -23,6 +23,7 @@
 #include "base/timing.h"
 #include "box/box.h"
 #include "box/denials.h"
+#include "box/profiles.h"
 #include "box/resolver.h"
 #include "box/stream.h"
 #include "box/workspace.h"
@@ -157,6 +158,7 @@ struct create_options box_options(const struct box_request *q, const struct box_
 		.keep_root = true,
 		.program_comes = q->language && q->language->compile[0] && !q->compiles,
 		.pure = q->pure,
+		.learning = q->learning,
 		.take_listener = q->denials != DENIALS_NONE,
 		.observe = q->denials == DENIALS_FULL  ? OBSERVE_FULL :
 			   q->denials == DENIALS_CALLS ? OBSERVE_CALLS :
@@ -751,8 +753,9 @@ static void run_close(struct running *x)
 int box_run(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)
 {
 	static const int left_out[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGPIPE};
+	struct box_request own = *q;
 	struct running x = {
-		.q = q,
+		.q = &own,
 		.a = a,
 		.r = ret,
 		.pipes = {{-1, -1}, {-1, -1}, {-1, -1}},
@@ -784,6 +787,8 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		ret->rootfs = x.root.name;
 		if (x.root.note)
 			notes_add(&ret->notes.notes, arena_strdup(a, x.root.note), a);
+		box_choose_profile(&own, &x.root, a);
+		ret->profile = own.profile;
 		result = loop_signals_take(left_out, ARRAY_SIZE(left_out), &x.signals, e);
 	}
 	if (result == 0)

@@ -13,6 +13,7 @@
 #include "box/audit.h"
 #include "box/box.h"
 #include "box/explain.h"
+#include "box/profiles.h"
 #include "cli/cli.h"
 #include "cli/explain.h"
 #include "cli/units.h"
@@ -404,10 +405,32 @@ static int do_check_pure(const struct box_request *q, struct error *e)
 	return 0;
 }
 
+static int do_profile(struct cli *c, struct box_request *q, struct error *e)
+{
+	struct buf all = buf_new(c->arena, sizeof(e->text));
+	size_t i;
+
+	q->profile = c->profile;
+	for (i = 0; box_profiles[i]; i++)
+		buf_printf(&all, "%s, ", box_profiles[i]);
+	if (q->profile && !box_profile_exists(q->profile))
+		return err_set(e, ERR_USAGE, "--profile: there is no \"%s\" (there are %s%s)",
+			       q->profile, all.data, BOX_PROFILE_NONE);
+	if (c->profile_add.n && (q->profile ? str_eq(q->profile, BOX_PROFILE_NONE) :
+					      !q->language || q->policy))
+		return err_set(e, ERR_USAGE,
+			       "--profile-add: there is no profile to add to; --profile names one");
+	for (i = 0; i < c->profile_add.n; i++)
+		if (box_profile_read(c->profile_add.v[i], c->arena, &q->calls_added, e) < 0)
+			return -1;
+	return 0;
+}
+
 static int do_request(struct cli *c, struct box_request *q, int *ret_stdin_fd, struct error *e)
 {
 	box_request_default(q);
 	q->state_root = c->root;
+	q->learning = c->learning;
 	q->policy = c->policy_by_name ? NULL : c->policy; /* a box is held to code */
 	q->rootfs = c->rootfs;
 	q->cwd = c->cwd;
@@ -433,7 +456,7 @@ static int do_request(struct cli *c, struct box_request *q, int *ret_stdin_fd, s
 			       "a language and code, or a command behind -- (sbxrun help do)");
 	if (do_limits(c, q, e) < 0 || do_volumes(c, q, e) < 0 ||
 	    do_ulimits(c, q, e) < 0 || do_env(c, q, e) < 0 || do_user(c, q, e) < 0 ||
-	    do_denials(c, q, e) < 0 || do_program(c, q, e) < 0)
+	    do_denials(c, q, e) < 0 || do_program(c, q, e) < 0 || do_profile(c, q, e) < 0)
 		return -1;
 	if (q->pure && do_check_pure(q, e) < 0)
 		return -1;
@@ -591,6 +614,7 @@ static int do_run(struct cli *c, struct error *e)
 	if (do_audit_try(c, &audits, e) < 0)
 		return -1;
 	result = box_do(&q, c->arena, r, e);
+	c->profile_shown = r->profile;
 	c->status = c->failure = box_exit_status(r);
 	if (result < 0 && !c->json && !c->stream)
 		return -1;
@@ -657,6 +681,8 @@ static const struct cli_option do_options[] = {
 	CLI_OPTION(output_limit, "output-limit", 0, CLI_TEXT, "SIZE", "of each output stream (default: 1m)"),
 	CLI_OPTION(file_size, "file-size", 0, CLI_TEXT, "SIZE", "of a file that it writes"),
 	CLI_OPTION(ulimits, "ulimit", 0, CLI_LIST, "NAME=SOFT[:HARD]", "another resource limit"),
+	CLI_OPTION(profile, "profile", 0, CLI_TEXT, "NAME", "its system calls: python, node, bash, c, r, union, none (default: the language's)"),
+	CLI_OPTION(profile_add, "profile-add", 0, CLI_LIST, "FILE", "and those that a file names, one a line"),
 	CLI_OPTION(network, "network", 0, CLI_TEXT, "none", "there is none but loopback"),
 	CLI_OPTION(strict_limits, "strict-limits", 0, CLI_FLAG, NULL, "fail if a limit can't be held on this host"),
 	CLI_OPTION(denials, "denials", 0, CLI_TEXT, "full|calls|none", "what was refused (default: full)"),
@@ -673,4 +699,4 @@ const struct cli_command cli_do = {
 	"do", "LANGUAGE CODE|FILE|- [ARG…] | -- COMMAND [ARG…]",
 	"run code in a box of its own, and say what happened", do_options, ARRAY_SIZE(do_options),
 	0, SIZE_MAX, true, do_run, .program = true, .failure = FAILURE, .fails = do_fail,
-	.passing = true};
+	.passing = true, .watched = true};

@@ -207,7 +207,7 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	life_limit_without_cgroups(facts, b->config, a);
 	if (o->pure)
 		pure_narrow(&b->config->linux_.seccomp, a);
-	if (o->observe != OBSERVE_NOTHING &&
+	if ((o->observe != OBSERVE_NOTHING || o->learning) &&
 	    seccomp_program_build(&b->config->linux_.seccomp, a, &judge, &notes, e) < 0)
 		return -1;
 	observe_add_rules(&b->config->linux_.seccomp, o->observe, a);

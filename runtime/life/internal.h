@@ -94,10 +94,13 @@ int life_plan(const struct create_options *o, struct host_facts *facts, const st
  * *ret_notify_fd is where the program will say that it is ready, if anybody waits for it, or -1.
  * take_fd: gets the listener of its filter, if there is one; NULL: it goes to listenerPath. */
 int life_start_created(struct store *s, struct record *r, int pidfd, int *ret_notify_fd,
-		       int *take_fd, struct arena *a, struct error *e);
+		       int *take_fd, struct created *watched, struct arena *a, struct error *e);
 
 /* Waits until the program runs. -1 with the reason why it doesn't; the process may
  * still be there. */
+/* Has it watched, once init says that whoever does may begin. */
+int life_await_watched(int sock, struct created *c, struct arena *a, struct error *e);
+
 int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, int *take_fd,
 		       struct arena *a, struct error *e);
 

@@ -24,6 +24,7 @@
 #include "cgroup/rdt.h"
 #include "cgroup/stats.h"
 #include "filter/observe.h"
+#include "learn/watch.h"
 #include "oci/notes.h"
 #include "plan/plan.h"
 #include "state/record.h"
@@ -63,6 +64,7 @@ struct create_options {
 	bool pure; /* it computes and does nothing else (filter/pure.h): with take_listener */
 	bool take_listener; /* of seccomp notifications: it comes with the start instead of going to
 			       listenerPath */
+	struct learning *learning; /* who watches its system calls (learn/watch.h); NULL: nobody */
 	const struct noter *noter; /* also for what is done with the container afterwards */
 };
 
@@ -75,7 +77,10 @@ struct created {
 	bool terminal_is_ours; /* its master is on its way over create_options.console_fd */
 	bool take_listener;
 	int listener_fd;       /* taken already, or -1 */
-	struct seccomp_program judge; /* says what to answer, where denials are observed */
+	struct seccomp_program judge; /* says what to answer, where denials are observed, and what
+					 the kernel will, where calls are watched */
+	struct learning *learning;
+	bool reaped;
 	int notify_fd;	       /* where the program says that it is ready, or -1 */
 	int64_t started;       /* the moment (sys/loop.h); 0: it was not */
 	const struct noter *noter;
