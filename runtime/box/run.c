@@ -24,6 +24,7 @@
 #include "box/box.h"
 #include "box/denials.h"
 #include "box/resolver.h"
+#include "box/sandbox.h"
 #include "box/stream.h"
 #include "box/workspace.h"
 #include "life/life.h"
@@ -125,7 +126,7 @@ static int run_open_pipes(struct running *x, struct error *e)
 }
 
 /* Notes speak of the config, which the caller has never seen: of his options, then. */
-static void run_take_note(void *context, const char *text)
+void box_take_note(void *context, const char *text)
 {
 	static const struct {
 		const char *field, *option;
@@ -151,11 +152,38 @@ static void run_take_note(void *context, const char *text)
 	noted_take(notes, b.len ? b.data : "");
 }
 
+/* What is the box's alone. */
+static void run_close_theirs(struct running *x)
+{
+	size_t i;
+
+	fd_close(&x->control[0]);
+	fd_close(&x->console[0]);
+	for (i = 0; i < 3; i++)
+		fd_close(&x->pipes[i][0]);
+}
+
+/* In a box that is there already. */
+static int run_join(struct running *x, struct error *e)
+{
+	const int streams[3] = {x->pipes[0][0], x->pipes[1][0], x->pipes[2][0]};
+	int listener_fd = -1;
+
+	if (sandbox_join(x->q, streams, x->control[0], x->a, &x->box, &listener_fd, e) < 0)
+		return -1;
+	x->is_made = true;
+	run_close_theirs(x);
+	denials_open(&x->denials, x->q, &x->box.judge, listener_fd, x->a);
+	if (x->q->denials == DENIALS_FULL)
+		resolver_open(&x->resolver, x->box.pidfd, &x->denials);
+	return 0;
+}
+
 static int run_create(struct running *x, struct error *e)
 {
 	const struct box_request *q = x->q;
 	const int streams[3] = {x->pipes[0][0], x->pipes[1][0], x->pipes[2][0]};
-	const struct noter noter = {.take = run_take_note, .context = &x->r->notes};
+	const struct noter noter = {.take = box_take_note, .context = &x->r->notes};
 	struct buf config = buf_new(x->a, CONFIG_MAX);
 	struct create_options o = {
 		.root = q->state_root,
@@ -179,7 +207,6 @@ static int run_create(struct running *x, struct error *e)
 		.noter = &noter,
 	};
 	int listener_fd = -1;
-	size_t i;
 
 	if (box_config_write(q, &x->root, x->a, &config, e) < 0)
 		return -1;
@@ -189,10 +216,7 @@ static int run_create(struct running *x, struct error *e)
 		return -1;
 	x->is_made = true;
 	x->box.noter = NULL; /* what comes now is no longer about limits */
-	fd_close(&x->control[0]);
-	fd_close(&x->console[0]);
-	for (i = 0; i < 3; i++)
-		fd_close(&x->pipes[i][0]);
+	run_close_theirs(x);
 	if (q->terminal && terminal_take(&x->terminal, x->console[1], e) < 0)
 		return -1;
 	if (life_launch(&x->box, &listener_fd, x->a, e) < 0)
@@ -246,14 +270,22 @@ static void run_send_order(struct running *x)
 	}
 }
 
+/* The reaper of a call in a box that stays is not the first process there, which has to kill the
+ * rest. */
+static void run_kill(struct running *x)
+{
+	x->phase = KILLED;
+	pidfd_send_signal(x->box.pidfd, SIGKILL, NULL, 0);
+	if (x->q->sandbox)
+		sandbox_kill(x->q->sandbox);
+}
+
 static void run_signal_all(struct running *x, int sig)
 {
 	const char byte = (char)sig;
 
 	if (send(x->control[1], &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1)
-		x->phase = KILLED; /* a reaper that doesn't listen has nothing to pass on */
-	if (x->phase == KILLED)
-		pidfd_send_signal(x->box.pidfd, SIGKILL, NULL, 0);
+		run_kill(x); /* a reaper that doesn't listen has nothing to pass on */
 }
 
 static void run_end_softly(struct running *x, int sig)
@@ -263,12 +295,6 @@ static void run_end_softly(struct running *x, int sig)
 	x->phase = TOLD;
 	x->kill_at = loop_now() + BOX_GRACE_MS * LOOP_MS;
 	run_signal_all(x, sig);
-}
-
-static void run_kill(struct running *x)
-{
-	x->phase = KILLED;
-	pidfd_send_signal(x->box.pidfd, SIGKILL, NULL, 0);
 }
 
 /* ---- what the loop serves ---- */
@@ -510,6 +536,21 @@ static void run_drain(struct running *x)
 	}
 }
 
+/* The program can have killed its own reaper, which would have seen to it. */
+static void run_settle_sandbox(struct running *x)
+{
+	if (x->last.kind != REAPER_ENDED)
+		sandbox_kill(x->q->sandbox);
+	if (!sandbox_settle(x->q->sandbox, x->a))
+		notes_add(&x->r->notes.notes,
+			  arena_strdup(x->a, "what the call has started does not end"), x->a);
+	if (!sandbox_lives(x->q->sandbox))
+		notes_add(&x->r->notes.notes,
+			  arena_strdup(x->a, "the box has ended with this call: it was destroyed, or "
+					     "the kernel has killed its first process"),
+			  x->a);
+}
+
 static void run_attend(struct running *x)
 {
 	while (!x->has_ended) {
@@ -520,6 +561,8 @@ static void run_attend(struct running *x)
 			break;
 		}
 	}
+	if (x->q->sandbox)
+		run_settle_sandbox(x);
 	run_drain(x);
 }
 
@@ -703,7 +746,7 @@ static int run_in_box(struct running *x, struct error *e)
 {
 	const bool looks = x->q->copy_out || x->q->list_files || x->q->compiles;
 
-	if (run_create(x, e) < 0)
+	if ((x->q->sandbox ? run_join(x, e) : run_create(x, e)) < 0)
 		return -1;
 	if (looks && workspace_open(&x->workspace, x->box.pid, x->box.pidfd, e) < 0)
 		return -1;
@@ -720,7 +763,9 @@ static void run_close(struct running *x)
 	struct error ignored;
 	size_t i;
 
-	if (x->is_made && life_remove(&x->box, x->a, &ignored) < 0)
+	if (x->is_made && x->q->sandbox)
+		life_leave(&x->box);
+	else if (x->is_made && life_remove(&x->box, x->a, &ignored) < 0)
 		notes_add(&x->r->notes.notes,
 			  arena_printf(x->a, "the box could not be removed: %s", ignored.text),
 			  x->a);
@@ -776,7 +821,8 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.rootfs = "",
 	};
 	ret->limits.disk = box_workspace_size(&q->limits);
-	result = box_root_find(q, a, &x.root, e);
+	ret->sandbox_id = q->sandbox ? q->sandbox->id : NULL;
+	result = q->sandbox ? sandbox_root(q->sandbox, &x.root) : box_root_find(q, a, &x.root, e);
 	if (result == 0) {
 		ret->rootfs = x.root.name;
 		result = loop_signals_take(left_out, ARRAY_SIZE(left_out), &x.signals, e);

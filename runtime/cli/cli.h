@@ -117,6 +117,9 @@ struct cli {
 	bool stream;
 	bool redact;
 	bool strict_limits;
+	/* box */
+	char *box_id;
+	char *idle;
 	/* the rest */
 	bool dashes; /* "--" stood before the first word */
 	char **args;
@@ -182,6 +185,6 @@ extern const size_t cli_n_globals;
 extern const struct cli_command cli_create, cli_start, cli_run, cli_state, cli_kill, cli_delete,
 	cli_list, cli_exec, cli_spec, cli_features, cli_plan,
 	cli_pause, cli_resume, cli_ps, cli_update, cli_events, cli_worker, cli_install,
-	cli_uninstall, cli_policy, cli_explain, cli_audit, cli_doctor, cli_do;
+	cli_uninstall, cli_policy, cli_explain, cli_audit, cli_doctor, cli_do, cli_box;
 
 extern const char cli_version[];

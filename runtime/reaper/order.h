@@ -15,6 +15,10 @@
 
 enum { REAPER_CPU_WORDS = 16, REAPER_NAME_MAX = 256 };
 
+/* In place of the number of a socket: it has none, and is the first process of a box that stays. A
+ * signal from outside has it kill all others. */
+#define REAPER_WAITS "wait"
+
 struct reaper_order {
 	uint64_t cpus[REAPER_CPU_WORDS]; /* which processors it may run on; all zero: any */
 	uint64_t file_size;
