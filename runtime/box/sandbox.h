@@ -11,11 +11,11 @@
  *
  * On record. The container is called box-ID. What never changes of a box (language, limits …) is an
  * annotation, and so stands in the record before anything is made. ROOT/box-ID/box has the moment of
- * its last use, by the clock that nobody sets (CLOCK_BOOTTIME). ROOT/.boxes has the ids that have
+ * its last use, by the clock that nobody sets (CLOCK_BOOTTIME). ROOT/boxes:expired has the ids that have
  * expired.
  *
  * Locks. A call holds one on ROOT/box-ID/box: calls come one at a time, which is why the end of a
- * call may kill all that is in the box. One on ROOT/.boxes is held while a box is made, so that the
+ * call may kill all that is in the box. One on ROOT/boxes:expired is held while a box is made, so that the
  * number of boxes holds, and while boxes are swept. destroy takes neither, and wins over a call.
  *
  * After SIGKILL of …
