@@ -67,6 +67,8 @@ struct running {
 	enum phase phase;
 	int64_t begun, started, kill_at, cpu_look;
 	bool has_ended;
+	bool is_collected;
+	struct life_end end;
 };
 
 /* ---- before ---- */
@@ -536,9 +538,15 @@ static void run_drain(struct running *x)
 	}
 }
 
-/* The program can have killed its own reaper, which would have seen to it. */
+/* The call's reaper is collected first: as long as it isn't, the first process of the box can't end,
+ * should somebody destroy it. The program can have killed that reaper, which would have seen to it
+ * that nothing is left. */
 static void run_settle_sandbox(struct running *x)
 {
+	struct error ignored;
+
+	run_serve_control(x, 0);
+	x->is_collected = life_wait(&x->box, LOOP_NEVER, x->a, &x->end, &ignored) > 0;
 	if (x->last.kind != REAPER_ENDED)
 		sandbox_kill(x->q->sandbox);
 	if (!sandbox_settle(x->q->sandbox, x->a))
@@ -718,20 +726,18 @@ static int run_read_rules(struct running *x, struct error *e)
 
 static int run_finish(struct running *x, struct error *e)
 {
-	struct life_end end = {0};
-
-	if (life_wait(&x->box, LOOP_NEVER, x->a, &end, e) < 0)
+	if (!x->is_collected && life_wait(&x->box, LOOP_NEVER, x->a, &x->end, e) < 0)
 		return -1;
 	timing_mark("box ended");
-	x->r->cpu_ns = end.cpu_ns;
-	x->r->memory_peak = end.peak_memory;
+	x->r->cpu_ns = x->end.cpu_ns;
+	x->r->memory_peak = x->end.peak_memory;
 	x->r->wall_ns = loop_now() - x->started;
 	run_keep_output(x);
 	run_note_lost(x);
 	run_count_redactions(x);
 	if (x->last.kind == REAPER_FAILED)
 		return run_explain_start(x, e);
-	run_judge(x, &end);
+	run_judge(x, &x->end);
 	run_note_missing(x);
 	denials_tell(&x->denials, x->r);
 	if (x->q->compiles && x->r->status == BOX_OK)

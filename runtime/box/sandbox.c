@@ -2,8 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/pidfd.h>
@@ -15,10 +15,11 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "json/rows.h"
+#include "reaper/order.h"
 #include "sys/loop.h"
 #include "sys/patience.h"
 
-enum { FACTS_MAX = 64 << 10, CONFIG_MAX = 4 << 20, USED_SIZE = 32, SETTLE_MS = 5000 };
+enum { FACTS_MAX = 64 << 10, CONFIG_MAX = 4 << 20, USED_SIZE = 32, SETTLE_MS = 5000, STATUS_MAX = 4096 };
 
 /* ---- what is on record ---- */
 
@@ -215,6 +216,61 @@ int sandbox_open(const char *root, const char *id, struct arena *a, struct sandb
 	return 0;
 }
 
+/* ---- the end of calls ---- */
+
+bool sandbox_lives(const struct sandbox *s)
+{
+	return s->init_pidfd >= 0 && !loop_is_ready(s->init_pidfd, POLLIN, 0);
+}
+
+void sandbox_kill(const struct sandbox *s)
+{
+	if (s->init_pidfd >= 0)
+		pidfd_send_signal(s->init_pidfd, REAPER_END_CALLS, NULL, 0);
+}
+
+/* The signal of sandbox_kill() is not on its way any more: else it would hit the next call. */
+static bool sandbox_has_killed(const struct sandbox *s)
+{
+	char path[64], text[STATUS_MAX], *line;
+	uint64_t pending;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", s->record.pid);
+	if (fd_read_at(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return false;
+	line = strstr(text, "\nShdPnd:\t");
+	pending = line ? strtoull(line + strlen("\nShdPnd:\t"), NULL, 16) : UINT64_MAX;
+	return !(pending & UINT64_C(1) << (REAPER_END_CALLS - 1));
+}
+
+/* Nothing is there but its first process, and nothing is on its way. */
+static bool sandbox_is_quiet(const struct sandbox *s, struct arena *a)
+{
+	struct error ignored;
+	pid_t *pids;
+	size_t n;
+
+	if (!sandbox_lives(s))
+		return true; /* its end is that of all */
+	return sandbox_has_killed(s) &&
+	       life_pids(s->root, s->container, a, &pids, &n, &ignored) == 0 && n <= 1;
+}
+
+bool sandbox_settle(const struct sandbox *s, struct arena *a)
+{
+	const int64_t until = loop_now() + SETTLE_MS * LOOP_MS;
+	static const struct timespec nap = {.tv_nsec = 500000};
+
+	while (!sandbox_is_quiet(s, a)) {
+		if (loop_now() >= until)
+			return false;
+		nanosleep(&nap, NULL);
+	}
+	return true;
+}
+
+/* ---- the begin of one ---- */
+
 int sandbox_lock(struct sandbox *s, int64_t until, struct arena *a, struct error *e)
 {
 	struct stat st;
@@ -232,44 +288,11 @@ int sandbox_lock(struct sandbox *s, int64_t until, struct arena *a, struct error
 		return sandbox_refuse_missing(s->root, s->id, a, e);
 	sandbox_touch(s);
 	/* What a call has left whose caller and reaper were killed. */
-	sandbox_kill(s);
+	if (!sandbox_is_quiet(s, a))
+		sandbox_kill(s);
 	if (!sandbox_settle(s, a))
 		return err_set(e, ERR_SYSTEM, "what ran in box \"%s\" before does not end", s->id);
 	return 0;
-}
-
-/* ---- the end of calls ---- */
-
-bool sandbox_lives(const struct sandbox *s)
-{
-	return s->init_pidfd >= 0 && !loop_is_ready(s->init_pidfd, POLLIN, 0);
-}
-
-void sandbox_kill(const struct sandbox *s)
-{
-	if (s->init_pidfd >= 0)
-		pidfd_send_signal(s->init_pidfd, SIGTERM, NULL, 0);
-}
-
-bool sandbox_settle(const struct sandbox *s, struct arena *a)
-{
-	const int64_t until = loop_now() + SETTLE_MS * LOOP_MS;
-	static const struct timespec nap = {.tv_nsec = 500000};
-	struct error ignored;
-	pid_t *pids;
-	size_t n = 0;
-
-	for (;;) {
-		if (!sandbox_lives(s))
-			return true; /* its end is that of all */
-		if (life_pids(s->root, s->container, a, &pids, &n, &ignored) < 0)
-			return false;
-		if (n <= 1)
-			return true;
-		if (loop_now() >= until)
-			return false;
-		nanosleep(&nap, NULL);
-	}
 }
 
 /* ---- making one ---- */

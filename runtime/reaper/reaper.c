@@ -239,15 +239,17 @@ static void pass_on(int sock, const char *file)
 	end_all(127);
 }
 
+static struct poll_fd signals(unsigned long set)
+{
+	const long fd = call(__NR_signalfd4, -1, (long)&set, sizeof(set), O_CLOEXEC, 0);
+
+	return (struct poll_fd){.fd = (int)fd, .events = READABLE};
+}
+
 __attribute__((noreturn)) static void attend(int sock, long program, const char *file)
 {
-	unsigned long all = ~0UL;
 	struct signalfd_siginfo info;
-	struct poll_fd fds[2] = {
-		{.fd = (int)call(__NR_signalfd4, -1, (long)&all, sizeof(all), O_CLOEXEC, 0),
-		 .events = READABLE},
-		{.fd = sock, .events = READABLE},
-	};
+	struct poll_fd fds[2] = {signals(~0UL), {.fd = sock, .events = READABLE}};
 
 	for (;;) {
 		collect(sock, program, file);
@@ -262,20 +264,28 @@ __attribute__((noreturn)) static void attend(int sock, long program, const char 
 	}
 }
 
-/* The first process of a box that stays. What a program sends it does nothing but end that program:
- * a number of a sender can be made up. */
+/*
+ * The first process of a box that stays. It kills before it reads the signal that says so: once that
+ * is no longer pending, which others can see, the next call may come. A program that sends the signal
+ * has killed itself.
+ */
 __attribute__((noreturn)) static void wait_for_calls(void)
 {
-	unsigned long all = ~0UL;
+	const unsigned long end_calls = 1UL << (REAPER_END_CALLS - 1);
+	struct poll_fd fds[2] = {signals(end_calls), signals(~end_calls)};
 	struct signalfd_siginfo info;
-	int fd = (int)call(__NR_signalfd4, -1, (long)&all, sizeof(all), O_CLOEXEC, 0);
 
 	for (;;) {
 		while (call(__NR_wait4, ANY_CHILD, 0, NO_HANG, 0, 0) > 0)
 			;
-		if (call3(__NR_read, fd, (long)&info, sizeof(info)) > 0 &&
-		    info.ssi_signo != SIGCHLD && !info.ssi_pid)
+		if (call(__NR_ppoll, (long)fds, 2, 0, 0, 0) < 0)
+			continue;
+		if (fds[0].got) {
 			call3(__NR_kill, -1, SIGKILL, 0);
+			call3(__NR_read, fds[0].fd, (long)&info, sizeof(info));
+		}
+		if (fds[1].got)
+			call3(__NR_read, fds[1].fd, (long)&info, sizeof(info));
 	}
 }
 
