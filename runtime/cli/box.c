@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/str.h"
 #include "box/sandbox.h"
+#include "cli/box.h"
 #include "cli/cli.h"
 #include "cli/do.h"
 #include "sys/loop.h"
@@ -250,6 +251,11 @@ static const struct box_verb verbs[] = {
 	  "ulimit", "strict-limits", "json"}},
 	{"exec", "ID -- COMMAND [ARG…]", 2, SIZE_MAX, box_exec, {CALL_OPTIONS}},
 	{"run", "ID LANGUAGE CODE|FILE|- [-- ARG…]", 3, SIZE_MAX, box_run_code, {CALL_OPTIONS}},
+	{"write", "ID PATH [FILE|-]", 2, 3, box_write_file, {"json"}},
+	{"read", "ID PATH", 2, 2, box_read_file, {"json"}},
+	{"ls", "ID [PATH]", 1, 2, box_list_files, {"json"}},
+	{"stat", "ID PATH", 2, 2, box_stat_file, {"json"}},
+	{"rm-file", "ID PATH", 2, 2, box_remove_file, {"json"}},
 	{"list", "", 0, 0, box_list, {"json"}},
 	{"destroy", "ID", 1, 1, box_destroy, {NULL}},
 	{"gc", "", 0, 0, box_gc, {"json"}},
@@ -344,6 +350,7 @@ static int box_run_verb(struct cli *c, struct error *e)
 const struct cli_command cli_box = {
 	"box",
 	"create [LANGUAGE] | exec ID -- COMMAND [ARG…] | run ID LANGUAGE CODE|FILE|- [-- ARG…] | "
+	"write ID PATH [FILE|-] | read ID PATH | ls ID [PATH] | stat ID PATH | rm-file ID PATH | "
 	"list | destroy ID | gc",
 	"keep a box between calls, and run code in it", box_options, ARRAY_SIZE(box_options), 1,
 	SIZE_MAX, true, box_run_verb, .failure = DO_FAILURE};
