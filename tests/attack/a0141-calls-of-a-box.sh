@@ -63,7 +63,8 @@ a_call_is_not_hit_by_the_end_of_the_one_before() {
 	_new
 	for ((i = 0; i < STARTS; i++)); do
 		"$SBXRUN" --root "$T/state" box exec "$BOX" -- sh -c "echo up; (setsid sleep 1000 &); sleep 1000" >"up$i" &
-		wait_until 20 grep -q up "up$i"
+		wait_until 20 eval "grep -q up up$i || ! kill -0 $! 2>/dev/null"
+		grep -q up "up$i" || faked "a call ended by another's end, or by its own begin"
 		kill -KILL $!
 		_call --json 'sleep 0.05; echo whole'
 		[ "$(_of '.status, .stdout')" = $'ok\nwhole' ] || faked "a call ended by another's end: $out"
