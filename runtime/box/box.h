@@ -1,7 +1,8 @@
 /*
  * The code runner: a request becomes a config in memory, the config becomes a container by the very
  * same way as that of any engine (life/life.h), and what happened in it becomes a result. Nothing
- * stays: a box ends with its program, or with the process that runs it.
+ * stays: a box ends with its program, or with the process that runs it. But for those that are made to
+ * stay (sandbox.h).
  *
  *	languages.c  rows of languages and limits    rootfs.c     the root that it runs in
  *	do.c         one box, or two: compiling       run.c        a box from birth to end
@@ -12,7 +13,7 @@
  *	profiles.c   system calls of languages
  *	redact.c     secrets in the output           audit.c      a record of runs
  *	result.c     the result as JSON              words.c      errors in the caller's words
- *	explain.c    what it would be held to
+ *	explain.c    what it would be held to        sandbox.c    boxes that stay between calls
  */
 #pragma once
 
@@ -31,6 +32,7 @@ struct create_options;
 
 #define BOX_WORKSPACE "/workspace"
 #define BOX_ID_PREFIX "do-"
+#define BOX_FACTS "org.sbxrun.box" /* the annotation of a box that stays */
 enum { BOX_UID = 65534, BOX_CODE_MAX = 16 << 20, BOX_GRACE_MS = 2000,
        /* of who has used up his time on processors: it goes on running meanwhile */
        BOX_CPU_GRACE_MS = 200 };
@@ -107,8 +109,13 @@ enum box_output {
 	OUTPUT_EVENTS, /* to standard output, as lines of JSON */
 };
 
+struct sandbox; /* box/sandbox.h */
+
 struct box_request {
 	const char *state_root;
+	struct sandbox *sandbox; /* the box that it runs in, locked; NULL: one of its own */
+	const char *code_path; /* where the code goes there */
+	const char *facts; /* of a box that stays: an annotation of its config; NULL: none */
 	const char *policy; /* NULL: code */
 	const char *profile;  /* of system calls (box/profiles.h); NULL: as box_choose_profile() says
 			       */
@@ -184,6 +191,7 @@ struct box_files {
 
 struct box_result {
 	const char *id;
+	const char *sandbox_id; /* of the box that stays; NULL: it had one of its own */
 	const struct box_language *language;
 	const char *rootfs; /* name, and digest if it has one */
 	const char *profile; /* of system calls; NULL: the policy's list */
@@ -213,6 +221,9 @@ struct box_result {
 	size_t product_len;
 	struct box_result *compile; /* the step before; NULL: there was none */
 };
+
+/* For a noter: notes on a config that the caller has never seen. Context is a struct noted. */
+void box_take_note(void *noted, const char *text);
 
 /* Runs it, and before it the step that compiles it, if its language has one. -1: the box itself
  * failed; what the program does is the result's affair. *ret is filled as far as anything is known

@@ -235,6 +235,11 @@ int box_config_write(const struct box_request *q, const struct box_root *root, s
 	config_namespaces(&w);
 	config_resources(&w);
 	config_calls(&w);
+	if (q->facts) {
+		c->annotations.v = arena_new(a, struct pair);
+		c->annotations.v[c->annotations.n++] = (struct pair){
+			arena_strdup(a, BOX_FACTS), arena_strdup(a, q->facts)};
+	}
 	json_write(b, &oci_config_table, c, 0);
 	return b->overflow ? err_set(e, ERR_USAGE, "the request is too large for a config") : 0;
 }

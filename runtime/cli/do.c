@@ -15,6 +15,7 @@
 #include "box/explain.h"
 #include "box/profiles.h"
 #include "cli/cli.h"
+#include "cli/do.h"
 #include "cli/explain.h"
 #include "cli/units.h"
 #include "json/json.h"
@@ -23,7 +24,7 @@
 #include "sys/loop.h"
 #include "sys/sys.h"
 
-enum { RESULT_MAX = 256 << 20, FAILURE = 125, ENV_FILE_MAX = 1 << 20, DURATION_MAX_S = 366 * 86400,
+enum { RESULT_MAX = 256 << 20, ENV_FILE_MAX = 1 << 20, DURATION_MAX_S = 366 * 86400,
        OPEN_FILES_MIN = 16 };
 
 /* ---- limits ---- */
@@ -44,8 +45,8 @@ static int do_size(const char *option, const char *text, int64_t least, int64_t 
 }
 
 /* Seconds, or with a unit: 5, 0.5, 500ms, 2m. */
-static int do_duration(const char *option, const char *text, int64_t *ret, struct arena *a,
-		       struct error *e)
+int do_duration(const char *option, const char *text, int64_t *ret, struct arena *a,
+		struct error *e)
 {
 	int64_t v;
 
@@ -85,7 +86,7 @@ static int do_number(const char *option, const char *text, uint32_t *ret, struct
 	return 0;
 }
 
-static int do_limits(const struct cli *c, struct box_request *q, struct error *e)
+int do_limits(const struct cli *c, struct box_request *q, struct error *e)
 {
 	struct box_limits *l = &q->limits;
 	const struct box_preset *preset = c->preset ? box_preset_find(c->preset) : NULL;
@@ -151,7 +152,7 @@ static int do_volume(const char *text, struct arena *a, struct box_volume *ret, 
 	return 0;
 }
 
-static int do_volumes(const struct cli *c, struct box_request *q, struct error *e)
+int do_volumes(const struct cli *c, struct box_request *q, struct error *e)
 {
 	struct box_volume *v = arena_array(c->arena, c->volumes.n + 1, struct box_volume);
 	size_t i;
@@ -209,7 +210,7 @@ static int do_ulimit(const char *text, struct arena *a, struct box_rlimit *ret, 
 	return err_set(e, ERR_USAGE, "--ulimit %s: it is NAME=SOFT or NAME=SOFT:HARD", text);
 }
 
-static int do_ulimits(const struct cli *c, struct box_request *q, struct error *e)
+int do_ulimits(const struct cli *c, struct box_request *q, struct error *e)
 {
 	struct box_rlimit *v = arena_array(c->arena, c->ulimits.n + 1, struct box_rlimit);
 	size_t i;
@@ -238,7 +239,7 @@ static void do_add_env(struct cli *c, struct strings *env, const char *word)
 	env->v[env->n++] = arena_strdup(c->arena, word);
 }
 
-static int do_env(struct cli *c, struct box_request *q, struct error *e)
+int do_env(struct cli *c, struct box_request *q, struct error *e)
 {
 	autoclose int fd = -1;
 	char *text, *line, *next;
@@ -262,7 +263,7 @@ static int do_env(struct cli *c, struct box_request *q, struct error *e)
 	return 0;
 }
 
-static int do_user(const struct cli *c, struct box_request *q, struct error *e)
+int do_user(const struct cli *c, struct box_request *q, struct error *e)
 {
 	const char *colon;
 
@@ -322,7 +323,7 @@ static int do_code(const struct cli *c, struct box_request *q, struct error *e)
 	return 0;
 }
 
-static int do_program(const struct cli *c, struct box_request *q, struct error *e)
+int do_program(const struct cli *c, struct box_request *q, struct error *e)
 {
 	struct buf all = buf_new(c->arena, sizeof(e->text));
 	size_t i, first = c->dashes ? 0 : 2;
@@ -348,7 +349,7 @@ static int do_program(const struct cli *c, struct box_request *q, struct error *
 }
 
 /* Its input is ours, unless that is where the code comes from. */
-static int do_stdin(const struct cli *c, struct box_request *q, int *ret_fd, struct error *e)
+int do_stdin(const struct cli *c, struct box_request *q, int *ret_fd, struct error *e)
 {
 	bool is_code = !c->dashes && str_eq(c->args[1], "-");
 
@@ -365,7 +366,7 @@ static int do_stdin(const struct cli *c, struct box_request *q, int *ret_fd, str
 	return 0;
 }
 
-static int do_denials(const struct cli *c, struct box_request *q, struct error *e)
+int do_denials(const struct cli *c, struct box_request *q, struct error *e)
 {
 	static const char *const words[] = {
 		[DENIALS_NONE] = "none", [DENIALS_CALLS] = "calls", [DENIALS_FULL] = "full"};
@@ -469,7 +470,7 @@ static int do_request(struct cli *c, struct box_request *q, int *ret_stdin_fd, s
 
 /* ---- the result ---- */
 
-static int do_show(const struct cli *c, const struct box_result *r, struct error *e)
+int do_show(const struct cli *c, const struct box_result *r, struct error *e)
 {
 	struct buf b = buf_new(c->arena, RESULT_MAX);
 
@@ -621,13 +622,13 @@ static int do_run(struct cli *c, struct error *e)
 	c->fails = NULL; /* what follows is the object */
 	box_sweep(q.state_root);
 	if (do_audit(c, &audits, &q, r, e) < 0) {
-		c->failure = FAILURE;
+		c->failure = DO_FAILURE;
 		notes_add(&r->notes.notes, arena_strdup(c->arena, e->text), c->arena);
 		(void)!do_show(c, r, &ignored);
 		return -1;
 	}
 	if (do_show(c, r, e) < 0) {
-		c->failure = FAILURE;
+		c->failure = DO_FAILURE;
 		return -1;
 	}
 	return 0;
@@ -698,5 +699,5 @@ static const struct cli_option do_options[] = {
 const struct cli_command cli_do = {
 	"do", "LANGUAGE CODE|FILE|- [ARG…] | -- COMMAND [ARG…]",
 	"run code in a box of its own, and say what happened", do_options, ARRAY_SIZE(do_options),
-	0, SIZE_MAX, true, do_run, .program = true, .failure = FAILURE, .fails = do_fail,
+	0, SIZE_MAX, true, do_run, .program = true, .failure = DO_FAILURE, .fails = do_fail,
 	.passing = true, .watched = true};

@@ -136,9 +136,26 @@ int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret
 	return 0;
 }
 
-/* Where the kernel knows it, a call that is asked about is not begun anew by each signal. */
-static void host_observe(struct plan *p)
+int life_watch(struct oci_seccomp *c, enum observe how, bool learning, struct arena *a,
+	       struct seccomp_program *ret_judge, struct error *e)
 {
+	struct notes notes = {0}; /* which the plan has, too */
+
+	*ret_judge = (struct seccomp_program){0};
+	if ((how != OBSERVE_NOTHING || learning) &&
+	    seccomp_program_build(c, a, ret_judge, &notes, e) < 0)
+		return -1;
+	observe_add_rules(c, how, a);
+	return 0;
+}
+
+/* Where the kernel knows it, a call that is asked about is not begun anew by each signal. */
+void life_watch_planned(const struct oci_seccomp *c, const struct seccomp_program *judge,
+			struct plan *p)
+{
+	p->judge = *judge;
+	if (!c->observed)
+		return;
 	observe_denials(&p->filter);
 	p->filter.flags |= seccomp_waits_killable();
 }
@@ -193,8 +210,7 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 		     struct error *e)
 {
 	const char *state_root = path_clean(a, life_state_dir(o->root, ".", a));
-	struct seccomp_program judge = {0};
-	struct notes notes = {0}; /* which the plan has, too */
+	struct seccomp_program judge;
 
 	if (life_choose_policy(o->policy, &b->config->annotations, a, &t->policy, e) < 0 ||
 	    life_check_options(&t->policy, o, e) < 0)
@@ -207,15 +223,10 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	life_limit_without_cgroups(facts, b->config, a);
 	if (o->pure)
 		pure_narrow(&b->config->linux_.seccomp, a);
-	if ((o->observe != OBSERVE_NOTHING || o->learning) &&
-	    seccomp_program_build(&b->config->linux_.seccomp, a, &judge, &notes, e) < 0)
+	if (life_watch(&b->config->linux_.seccomp, o->observe, o->learning != NULL, a, &judge, e) < 0 ||
+	    plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
 		return -1;
-	observe_add_rules(&b->config->linux_.seccomp, o->observe, a);
-	if (plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
-		return -1;
-	p->judge = judge;
-	if (b->config->linux_.seccomp.observed)
-		host_observe(p);
+	life_watch_planned(&b->config->linux_.seccomp, &judge, p);
 	if (o->ids_if_possible && facts->no_id_range)
 		notes_add(&p->warnings,
 			  arena_printf(a, "no user namespace, since %s", facts->no_id_range), a);
