@@ -335,44 +335,40 @@ static int create_start(struct created *c, struct sandbox *s, uint32_t idle_s, s
 	return life_launch(c, NULL, a, e);
 }
 
-static int create_box(const struct box_request *q, const char *id, uint32_t idle_s,
-		      struct arena *a, struct noted *notes, struct error *e)
+static void create_take_note(void *context, const char *text)
+{
+	struct noted *notes = context;
+
+	noted_take(notes, box_words(text, notes->arena));
+}
+
+static int create_in_root(const struct box_request *q, const struct box_root *root, const char *id,
+			  uint32_t idle_s, struct arena *a, struct noted *notes, struct error *e)
 {
 	autoclose int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	const int streams[3] = {null_fd, null_fd, null_fd};
-	const struct noter noter = {.take = box_take_note, .context = notes};
+	const struct noter noter = {.take = create_take_note, .context = notes};
+	struct create_options o = box_options(q, root);
 	auto_sandbox struct sandbox s = SANDBOX_NONE;
 	struct buf config = buf_new(a, CONFIG_MAX);
-	struct box_root root;
-	struct created c;
 	struct error ignored;
+	struct created c;
 	int result;
 
 	if (null_fd < 0)
 		return err_sys(e, "open /dev/null");
-	if (box_root_find(q, a, &root, e) < 0 ||
-	    create_config(q, &root, idle_s, a, &config, e) < 0 ||
-	    life_create(
-		    &(struct create_options){
-			    .root = q->state_root,
-			    .id = sandbox_container(id, a),
-			    .bundle = root.path,
-			    .config_text = config.data,
-			    .config_len = config.len,
-			    .console_fd = -1,
-			    .policy = q->policy ? q->policy : "code",
-			    .strict = q->strict_limits,
-			    .ids_if_possible = !q->policy,
-			    .no_cgroups = q->no_cgroups,
-			    .systemd = q->systemd,
-			    .systemd_timeout_s = q->systemd_timeout_s,
-			    .streams = streams,
-			    .reaped = true,
-			    .control_fd = -1,
-			    .program_comes = true,
-			    .noter = &noter,
-		    },
-		    a, &c, e) < 0)
+	if (create_config(q, root, idle_s, a, &config, e) < 0)
+		return -1;
+	o.id = sandbox_container(id, a);
+	o.config_text = config.data;
+	o.config_len = config.len;
+	o.streams = streams;
+	o.control_fd = -1;
+	o.program_comes = true;
+	o.take_listener = false;
+	o.observe = OBSERVE_NOTHING;
+	o.noter = &noter;
+	if (life_create(&o, a, &c, e) < 0)
 		return -1;
 	c.noter = NULL;
 	result = create_start(&c, &s, idle_s, a, e);
@@ -380,6 +376,20 @@ static int create_box(const struct box_request *q, const char *id, uint32_t idle
 		life_let_go(&c);
 	else
 		life_remove(&c, a, &ignored);
+	return result;
+}
+
+static int create_box(const struct box_request *q, const char *id, uint32_t idle_s,
+		      struct arena *a, struct noted *notes, struct error *e)
+{
+	struct box_root root = BOX_ROOT_NONE;
+	int result = box_root_find(q, a, &root, e);
+
+	if (result == 0 && root.note)
+		noted_take(notes, root.note);
+	if (result == 0)
+		result = create_in_root(q, &root, id, idle_s, a, notes, e);
+	box_root_close(&root);
 	return result;
 }
 

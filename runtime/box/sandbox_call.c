@@ -29,8 +29,9 @@ void sandbox_request(struct sandbox *s, struct box_request *q, struct arena *a)
 
 int sandbox_root(const struct sandbox *s, struct box_root *ret)
 {
-	*ret = (struct box_root){.path = s->record.rootfs,
-				 .name = s->facts.rootfs ? s->facts.rootfs : ""};
+	*ret = BOX_ROOT_NONE;
+	ret->path = s->record.rootfs;
+	ret->name = s->facts.rootfs ? s->facts.rootfs : "";
 	return 0;
 }
 

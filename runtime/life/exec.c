@@ -469,13 +469,16 @@ static int exec_plan(struct joining *x, const char *const **ret_subs, struct err
 	facts.can_mount_detached = true; /* nothing is mounted here */
 	if (x->record.id_range.size)
 		ids_give_range(&x->config, x->record.id_range, x->a);
+	/* What holds a box where there are no cgroups has to hold its calls, too. */
+	if (x->joins && !cgroups.n)
+		life_limit_by_rlimits(&x->config, x->a);
 	if (exec_probe_labels(x, &facts.lsm, e) < 0 ||
 	    exec_find_namespaces(&x->join, &x->record, &facts.own_ns, e) < 0)
 		return -1;
 	if (life_policy_of(&x->record, x->a, &policy, e) < 0 ||
 	    exec_check_policy(&policy, o, e) < 0 ||
 	    policy_tighten_exec(&policy, &facts, &x->config, x->a, &clamps, e) < 0 ||
-	    life_watch(&x->config.linux_.seccomp, o->observe, x->a, &judge, e) < 0 ||
+	    life_watch(&x->config.linux_.seccomp, o->observe, false, x->a, &judge, e) < 0 ||
 	    plan_make_exec(&x->config, o->id, &facts, x->a, &x->plan, e) < 0)
 		return -1;
 	life_watch_planned(&x->config.linux_.seccomp, &judge, &x->plan);

@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "base/str.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/rdt.h"
 #include "cgroup/systemd.h"
 #include "life/bundle.h"
+#include "filter/pure.h"
 #include "life/internal.h"
 #include "life/policy.h"
 #include "life/range.h"
@@ -96,6 +98,7 @@ int life_probe_for(const struct create_options *o, struct arena *a, struct host_
 		return -1;
 	if (o->no_cgroups)
 		ret->cgroup.mode = CGROUP_DISABLED;
+	ret->cgroup.limits_if_possible = o->limits_if_possible;
 	return o->systemd ? host_find_units(o, a, ret, e) : 0;
 }
 
@@ -133,13 +136,14 @@ int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret
 	return 0;
 }
 
-int life_watch(struct oci_seccomp *c, enum observe how, struct arena *a,
+int life_watch(struct oci_seccomp *c, enum observe how, bool learns, struct arena *a,
 	       struct seccomp_program *ret_judge, struct error *e)
 {
 	struct notes notes = {0}; /* which the plan has, too */
 
 	*ret_judge = (struct seccomp_program){0};
-	if (how != OBSERVE_NOTHING && seccomp_program_build(c, a, ret_judge, &notes, e) < 0)
+	if ((how != OBSERVE_NOTHING || learns) &&
+	    seccomp_program_build(c, a, ret_judge, &notes, e) < 0)
 		return -1;
 	observe_add_rules(c, how, a);
 	return 0;
@@ -170,6 +174,41 @@ void life_measure_machine(const struct policy *p, struct host_facts *f)
 					    .now = (uint64_t)time(NULL)};
 }
 
+static void host_rlimit(struct oci_config *c, const char *type, uint64_t value, struct arena *a)
+{
+	struct oci_process *p = &c->process;
+	const size_t n = p->rlimits.n;
+	struct oci_rlimit *wider = arena_array(a, n + 1, struct oci_rlimit);
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		wider[i] = p->rlimits.v[i];
+		if (str_eq(wider[i].type, type))
+			return; /* whoever asked for one has it */
+	}
+	wider[n] = (struct oci_rlimit){.type = arena_strdup(a, type), .hard = value, .soft = value};
+	p->rlimits.v = wider;
+	p->rlimits.n = n + 1;
+}
+
+/* Of memory, what is private and can be written counts: runtimes reserve far more than they use, so
+ * RLIMIT_AS would end them. The number of processes is that of one id in one user namespace. */
+void life_limit_by_rlimits(struct oci_config *c, struct arena *a)
+{
+	const struct oci_resources *r = &c->linux_.resources;
+
+	if (r->memory.limit.set && r->memory.limit.v > 0)
+		host_rlimit(c, "RLIMIT_DATA", (uint64_t)r->memory.limit.v, a);
+	if (r->pids_limit.set && r->pids_limit.v > 0)
+		host_rlimit(c, "RLIMIT_NPROC", (uint64_t)r->pids_limit.v, a);
+}
+
+void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a)
+{
+	if (f->cgroup.limits_if_possible && cgroup_plan_skips(&f->cgroup, !f->machine_root))
+		life_limit_by_rlimits(c, a);
+}
+
 static int host_plan(const struct create_options *o, struct host_facts *facts,
 		     const struct bundle *b, struct arena *a, struct plan *p, struct tightened *t,
 		     struct error *e)
@@ -185,7 +224,10 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	range_find(o, b->dir, b->config, a, facts, t);
 	if (policy_tighten(&t->policy, facts, b->config, a, &t->clamps, e) < 0)
 		return -1;
-	if (life_watch(&b->config->linux_.seccomp, o->observe, a, &judge, e) < 0 ||
+	life_limit_without_cgroups(facts, b->config, a);
+	if (o->pure)
+		pure_narrow(&b->config->linux_.seccomp, a);
+	if (life_watch(&b->config->linux_.seccomp, o->observe, o->learning != NULL, a, &judge, e) < 0 ||
 	    plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
 		return -1;
 	life_watch_planned(&b->config->linux_.seccomp, &judge, p);

@@ -135,6 +135,11 @@ which_boxes_there_are_is_told() {
 	run _box create
 	rc_is 125
 	like "$err" 'a language, or --rootfs'
+	run _box create --rootfs "$B/rootfs" --preset pure
+	rc_is 125
+	run _box create --rootfs "$B/rootfs" --disk 1g
+	rc_is 125
+	like "$err" 'disk: .*half of --memory'
 	run _box list --memory 1m
 	rc_is 125
 	like "$err" 'box list has no --memory'
@@ -284,6 +289,17 @@ there_are_a_hundred_at_most() {
 	like "$err" 'there are 100 boxes'
 	rm -r "$T"/state/box-fill*
 	_new
+}
+
+calls_are_recorded() {
+	_new --id known
+	run _sh --audit "$T/audit" 'exit 3'
+	rc_is 3
+	is "$(jq -r '.verb, .id, .exit_code' "$T/audit")" $'box exec\nknown\n3'
+	run _sh --audit /nosuch/audit 'echo ran >ran'
+	rc_is 125
+	run _sh 'ls'
+	is "$out" ''
 }
 
 volumes_are_of_the_box() {
