@@ -223,8 +223,32 @@ bool sandbox_lives(const struct sandbox *s)
 	return s->init_pidfd >= 0 && !loop_is_ready(s->init_pidfd, POLLIN, 0);
 }
 
+bool sandbox_is_paused(const char *root, const char *container)
+{
+	struct arena memory = {0};
+	struct error ignored;
+	struct life_view v;
+	bool paused = life_state(root, container, &memory, &v, &ignored) == 0 &&
+		      v.status == STATUS_PAUSED;
+
+	arena_free(&memory);
+	return paused;
+}
+
+/* What is frozen kills nobody, and on cgroup v1 isn't killed either. */
+static void sandbox_thaw(const struct sandbox *s)
+{
+	struct arena memory = {0};
+	struct error ignored;
+
+	if (sandbox_is_paused(s->root, s->container))
+		life_resume(s->root, s->container, &memory, &ignored);
+	arena_free(&memory);
+}
+
 void sandbox_kill(const struct sandbox *s)
 {
+	sandbox_thaw(s);
 	if (s->init_pidfd >= 0)
 		pidfd_send_signal(s->init_pidfd, REAPER_END_CALLS, NULL, 0);
 }
@@ -416,6 +440,16 @@ int sandbox_create(const struct box_request *q, const char *id, uint32_t idle_s,
 			       -1;
 	*ret_id = id;
 	return 0;
+}
+
+int sandbox_pause(const char *root, const char *id, bool pause, struct arena *a, struct error *e)
+{
+	auto_sandbox struct sandbox s = SANDBOX_NONE;
+
+	if (sandbox_open(root, id, a, &s, e) < 0)
+		return -1;
+	sandbox_touch(&s);
+	return pause ? life_pause(root, s.container, a, e) : life_resume(root, s.container, a, e);
 }
 
 int sandbox_destroy(const char *root, const char *id, struct arena *a, struct error *e)

@@ -71,5 +71,10 @@ int sandbox_join(const struct box_request *q, const int streams[3], int control_
 							 OBSERVE_NOTHING,
 	};
 
-	return life_join(&o, a, ret, ret_listener_fd, e);
+	if (life_join(&o, a, ret, ret_listener_fd, e) == 0)
+		return 0;
+	if (e->class == ERR_WRONG_STATE && sandbox_is_paused(o.root, o.id))
+		return err_set(e, ERR_WRONG_STATE, "box \"%s\" is paused: box resume %s",
+			       q->sandbox->id, q->sandbox->id);
+	return -1;
 }

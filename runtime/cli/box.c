@@ -116,6 +116,16 @@ static int box_destroy(struct cli *c, const char *id, struct error *e)
 	return sandbox_destroy(c->root, id, c->arena, e);
 }
 
+static int box_pause(struct cli *c, const char *id, struct error *e)
+{
+	return sandbox_pause(c->root, id, true, c->arena, e);
+}
+
+static int box_resume(struct cli *c, const char *id, struct error *e)
+{
+	return sandbox_pause(c->root, id, false, c->arena, e);
+}
+
 /* ---- list, gc ---- */
 
 static const char *list_duration(int64_t s, struct arena *a)
@@ -274,6 +284,8 @@ static const struct box_verb verbs[] = {
 	{"stat", "ID PATH", 2, 2, box_stat_file, {"json"}},
 	{"rm-file", "ID PATH", 2, 2, box_remove_file, {"json"}},
 	{"list", "", 0, 0, box_list, {"json"}},
+	{"pause", "ID", 1, 1, box_pause, {NULL}},
+	{"resume", "ID", 1, 1, box_resume, {NULL}},
 	{"destroy", "ID", 1, 1, box_destroy, {NULL}},
 	{"gc", "", 0, 0, box_gc, {"json"}},
 };
@@ -369,6 +381,6 @@ const struct cli_command cli_box = {
 	"box",
 	"create [LANGUAGE] | exec ID -- COMMAND [ARG…] | run ID LANGUAGE CODE|FILE|- [-- ARG…] | "
 	"write ID PATH [FILE|-] | read ID PATH | ls ID [PATH] | stat ID PATH | rm-file ID PATH | "
-	"list | destroy ID | gc",
+	"list | pause ID | resume ID | destroy ID | gc",
 	"keep a box between calls, and run code in it", verb_options, ARRAY_SIZE(verb_options), 1,
 	SIZE_MAX, true, box_run_verb, .failure = DO_FAILURE};
