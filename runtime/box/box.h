@@ -222,9 +222,6 @@ struct box_result {
 	struct box_result *compile; /* the step before; NULL: there was none */
 };
 
-/* For a noter: notes on a config that the caller has never seen. Context is a struct noted. */
-void box_take_note(void *noted, const char *text);
-
 /* Runs it, and before it the step that compiles it, if its language has one. -1: the box itself
  * failed; what the program does is the result's affair. *ret is filled as far as anything is known
  * in both cases. */

@@ -128,13 +128,6 @@ static int run_open_pipes(struct running *x, struct error *e)
 	return 0;
 }
 
-void box_take_note(void *context, const char *text)
-{
-	struct noted *notes = context;
-
-	noted_take(notes, box_words(text, notes->arena));
-}
-
 /* What can't be had is said before the program runs, to whoever reads along. */
 static void run_take_note(void *context, const char *text)
 {
@@ -846,7 +839,9 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		ret->rootfs = x.root.name;
 		if (x.root.note)
 			notes_add(&ret->notes.notes, arena_strdup(a, x.root.note), a);
-		box_choose_profile(&own, &x.root, a);
+		/* A box that stays is not for one language alone. */
+		if (!q->sandbox)
+			box_choose_profile(&own, &x.root, a);
 		ret->profile = own.profile;
 		result = loop_signals_take(left_out, ARRAY_SIZE(left_out), &x.signals, e);
 	}

@@ -223,8 +223,32 @@ bool sandbox_lives(const struct sandbox *s)
 	return s->init_pidfd >= 0 && !loop_is_ready(s->init_pidfd, POLLIN, 0);
 }
 
+bool sandbox_is_paused(const char *root, const char *container)
+{
+	struct arena memory = {0};
+	struct error ignored;
+	struct life_view v;
+	bool paused = life_state(root, container, &memory, &v, &ignored) == 0 &&
+		      v.status == STATUS_PAUSED;
+
+	arena_free(&memory);
+	return paused;
+}
+
+/* What is frozen kills nobody, and on cgroup v1 isn't killed either. */
+static void sandbox_thaw(const struct sandbox *s)
+{
+	struct arena memory = {0};
+	struct error ignored;
+
+	if (sandbox_is_paused(s->root, s->container))
+		life_resume(s->root, s->container, &memory, &ignored);
+	arena_free(&memory);
+}
+
 void sandbox_kill(const struct sandbox *s)
 {
+	sandbox_thaw(s);
 	if (s->init_pidfd >= 0)
 		pidfd_send_signal(s->init_pidfd, REAPER_END_CALLS, NULL, 0);
 }
@@ -335,33 +359,37 @@ static int create_start(struct created *c, struct sandbox *s, uint32_t idle_s, s
 	return life_launch(c, NULL, a, e);
 }
 
-static int create_box(const struct box_request *q, const char *id, uint32_t idle_s,
-		      struct arena *a, struct noted *notes, struct error *e)
+static void create_take_note(void *context, const char *text)
+{
+	struct noted *notes = context;
+
+	noted_take(notes, box_words(text, notes->arena));
+}
+
+static int create_in_root(const struct box_request *q, const struct box_root *root, const char *id,
+			  uint32_t idle_s, struct arena *a, struct noted *notes, struct error *e)
 {
 	autoclose int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	const int streams[3] = {null_fd, null_fd, null_fd};
-	const struct noter noter = {.take = box_take_note, .context = notes};
+	const struct noter noter = {.take = create_take_note, .context = notes};
+	struct create_options o = box_options(q, root);
 	auto_sandbox struct sandbox s = SANDBOX_NONE;
 	struct buf config = buf_new(a, CONFIG_MAX);
-	struct create_options o;
-	struct box_root root;
-	struct created c;
 	struct error ignored;
+	struct created c;
 	int result;
 
 	if (null_fd < 0)
 		return err_sys(e, "open /dev/null");
-	if (box_root_find(q, a, &root, e) < 0 ||
-	    create_config(q, &root, idle_s, a, &config, e) < 0)
+	if (create_config(q, root, idle_s, a, &config, e) < 0)
 		return -1;
-	o = box_options(q, &root);
 	o.id = sandbox_container(id, a);
 	o.config_text = config.data;
 	o.config_len = config.len;
 	o.streams = streams;
 	o.control_fd = -1;
 	o.program_comes = true;
-	o.take_listener = false; /* each call has one of its own */
+	o.take_listener = false;
 	o.observe = OBSERVE_NOTHING;
 	o.noter = &noter;
 	if (life_create(&o, a, &c, e) < 0)
@@ -372,6 +400,20 @@ static int create_box(const struct box_request *q, const char *id, uint32_t idle
 		life_let_go(&c);
 	else
 		life_remove(&c, a, &ignored);
+	return result;
+}
+
+static int create_box(const struct box_request *q, const char *id, uint32_t idle_s,
+		      struct arena *a, struct noted *notes, struct error *e)
+{
+	struct box_root root = BOX_ROOT_NONE;
+	int result = box_root_find(q, a, &root, e);
+
+	if (result == 0 && root.note)
+		noted_take(notes, root.note);
+	if (result == 0)
+		result = create_in_root(q, &root, id, idle_s, a, notes, e);
+	box_root_close(&root);
 	return result;
 }
 
@@ -398,6 +440,16 @@ int sandbox_create(const struct box_request *q, const char *id, uint32_t idle_s,
 			       -1;
 	*ret_id = id;
 	return 0;
+}
+
+int sandbox_pause(const char *root, const char *id, bool pause, struct arena *a, struct error *e)
+{
+	auto_sandbox struct sandbox s = SANDBOX_NONE;
+
+	if (sandbox_open(root, id, a, &s, e) < 0)
+		return -1;
+	sandbox_touch(&s);
+	return pause ? life_pause(root, s.container, a, e) : life_resume(root, s.container, a, e);
 }
 
 int sandbox_destroy(const char *root, const char *id, struct arena *a, struct error *e)

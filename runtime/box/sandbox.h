@@ -87,6 +87,9 @@ int sandbox_lock(struct sandbox *s, int64_t until, struct arena *a, struct error
 /* It was used now. */
 void sandbox_touch(struct sandbox *s);
 
+/* Freezes what runs in it, and thaws it. The time of a call goes on. */
+int sandbox_pause(const char *root, const char *id, bool pause, struct arena *a, struct error *e);
+
 int sandbox_destroy(const char *root, const char *id, struct arena *a, struct error *e);
 
 /* Removes boxes that nobody has used for their time. Thoroughly: also those that have ended by
@@ -95,7 +98,7 @@ size_t sandbox_sweep(const char *root, bool thoroughly);
 
 struct sandbox_view {
 	const char *id;
-	const char *status; /* idle, busy, ended */
+	const char *status; /* idle, busy, paused, ended */
 	const char *created;
 	int64_t idle_s;
 	struct sandbox_facts facts;
@@ -119,8 +122,10 @@ int sandbox_root(const struct sandbox *s, struct box_root *ret);
 int sandbox_join(const struct box_request *q, const int streams[3], int control_fd, struct arena *a,
 		 struct created *ret, int *ret_listener_fd, struct error *e);
 
-/* Kills all that runs in the box but its first process. */
+/* Kills all that runs in the box but its first process; what is frozen is thawed for it. */
 void sandbox_kill(const struct sandbox *s);
+
+bool sandbox_is_paused(const char *root, const char *container);
 
 /* Waits until all of that is gone. false: it is not, or nobody can tell. */
 bool sandbox_settle(const struct sandbox *s, struct arena *a);

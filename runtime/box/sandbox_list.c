@@ -187,6 +187,8 @@ static const char *list_status(const struct sandbox *s, enum status status)
 {
 	if (status == STATUS_STOPPED)
 		return "ended";
+	if (sandbox_is_paused(s->root, s->container))
+		return "paused";
 	if (s->lock_fd >= 0 && flock(s->lock_fd, LOCK_SH | LOCK_NB) == 0)
 		return "idle";
 	return "busy";

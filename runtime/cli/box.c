@@ -78,17 +78,6 @@ static int create_show(const struct cli *c, const char *id, const struct noted *
 	return cli_print(&b, e);
 }
 
-/* What computes alone needs nothing of a box that stays. */
-static int box_limits(const struct cli *c, struct box_request *q, struct error *e)
-{
-	if (do_limits(c, q, e) < 0)
-		return -1;
-	if (q->pure)
-		return err_set(e, ERR_USAGE,
-			       "--preset pure: a box that stays is written to; sbxrun do has it");
-	return 0;
-}
-
 static int box_create(struct cli *c, const char *language, struct error *e)
 {
 	struct noted notes = {.arena = c->arena};
@@ -96,7 +85,7 @@ static int box_create(struct cli *c, const char *language, struct error *e)
 	const char *id = c->box_id;
 	int64_t idle_ns = 0;
 
-	if (box_request_of(c, &q, e) < 0 || box_limits(c, &q, e) < 0 ||
+	if (box_request_of(c, &q, e) < 0 || do_limits(c, &q, e) < 0 ||
 	    do_volumes(c, &q, e) < 0 || do_ulimits(c, &q, e) < 0 || do_user(c, &q, e) < 0 ||
 	    do_duration("idle", c->idle, &idle_ns, c->arena, e) < 0)
 		return -1;
@@ -106,6 +95,14 @@ static int box_create(struct cli *c, const char *language, struct error *e)
 	if (language && !(q.language = box_language_find(language)))
 		return err_set(e, ERR_USAGE, "there is no language \"%s\" (see sbxrun help do)",
 			       language);
+	if (q.pure)
+		return err_set(e, ERR_USAGE, "--preset pure: what writes no file needs no box that "
+					     "stays: sbxrun do --preset pure");
+	/* What lies on disk would have to be held by somebody between calls. */
+	if (q.limits.disk > q.limits.memory / 2)
+		return err_set(e, ERR_USAGE,
+			       "--disk: the workspace of a box that stays lies in memory, and can be "
+			       "half of --memory at most; -v DIR:/workspace is a directory on disk");
 	if (!language && !q.rootfs)
 		return err_set(e, ERR_USAGE, "a language, or --rootfs, says what is in the box");
 	if (sandbox_create(&q, id, (uint32_t)(idle_ns / LOOP_SECOND), c->arena, &id, &notes, e) <
@@ -117,6 +114,16 @@ static int box_create(struct cli *c, const char *language, struct error *e)
 static int box_destroy(struct cli *c, const char *id, struct error *e)
 {
 	return sandbox_destroy(c->root, id, c->arena, e);
+}
+
+static int box_pause(struct cli *c, const char *id, struct error *e)
+{
+	return sandbox_pause(c->root, id, true, c->arena, e);
+}
+
+static int box_resume(struct cli *c, const char *id, struct error *e)
+{
+	return sandbox_pause(c->root, id, false, c->arena, e);
 }
 
 /* ---- list, gc ---- */
@@ -202,7 +209,7 @@ static int call_request(struct cli *c, struct sandbox *s, bool is_command, struc
 	if (box_request_of(c, q, e) < 0 || do_program(c, q, e) < 0)
 		return -1;
 	sandbox_request(s, q, c->arena);
-	if (box_limits(c, q, e) < 0 || do_denials(c, q, e) < 0 ||
+	if (do_limits(c, q, e) < 0 || do_denials(c, q, e) < 0 ||
 	    do_stdin(c, q, ret_stdin_fd, e) < 0)
 		return -1;
 	q->terminal = false;
@@ -214,13 +221,17 @@ static int call_run(struct cli *c, const char *id, bool is_command, struct error
 	struct box_result *r = arena_new(c->arena, struct box_result);
 	auto_sandbox struct sandbox s = SANDBOX_NONE;
 	autoclose int stdin_fd = -1;
-	struct box_request q;
+	struct strings audits = {0};
+	struct error ignored;
+	struct box_request q = {0};
 	int result;
 
 	if (sandbox_check_id(id, e) < 0)
 		return -1;
 	result = sandbox_open(c->root, id, c->arena, &s, e);
-	if (result == 0 && call_request(c, &s, is_command, &q, &stdin_fd, e) < 0)
+	if (result == 0 && (call_request(c, &s, is_command, &q, &stdin_fd, e) < 0 ||
+			    do_audit_files(c, &q, &audits, e) < 0 ||
+			    do_audit_try(c, &audits, e) < 0))
 		return -1;
 	if (result == 0)
 		result = sandbox_lock(&s, loop_now() + q.limits.timeout_ns, c->arena, e);
@@ -236,6 +247,11 @@ static int call_run(struct cli *c, const char *id, bool is_command, struct error
 		call_explain(r, id, e, c->arena);
 	c->status = box_exit_status(r);
 	sandbox_sweep(c->root, false);
+	if (do_audit(c, is_command ? "box exec" : "box run", &audits, &q, r, e) < 0) {
+		notes_add(&r->notes.notes, arena_strdup(c->arena, e->text), c->arena);
+		(void)!do_show(c, r, &ignored);
+		return -1;
+	}
 	return do_show(c, r, e);
 }
 
@@ -253,7 +269,7 @@ static int box_run_code(struct cli *c, const char *id, struct error *e)
 
 #define CALL_OPTIONS                                                                               \
 	"env", "env-file", "workdir", "stdin", "timeout", "cpu-time", "output-limit", "denials",   \
-		"redact", "redact-rules", "json", "stream"
+		"redact", "redact-rules", "audit", "json", "stream"
 
 static const struct box_verb verbs[] = {
 	{"create", "[LANGUAGE]", 0, 1, box_create,
@@ -268,12 +284,14 @@ static const struct box_verb verbs[] = {
 	{"stat", "ID PATH", 2, 2, box_stat_file, {"json"}},
 	{"rm-file", "ID PATH", 2, 2, box_remove_file, {"json"}},
 	{"list", "", 0, 0, box_list, {"json"}},
+	{"pause", "ID", 1, 1, box_pause, {NULL}},
+	{"resume", "ID", 1, 1, box_resume, {NULL}},
 	{"destroy", "ID", 1, 1, box_destroy, {NULL}},
 	{"gc", "", 0, 0, box_gc, {"json"}},
 };
 
 /* clang-format off */
-static const struct cli_option box_cli_options[] = {
+static const struct cli_option verb_options[] = {
 	CLI_OPTION(box_id, "id", 0, CLI_TEXT, "ID", "create: what it is called (default: made up)"),
 	CLI_OPTION(idle, "idle", 0, CLI_TEXT, "SECONDS", "create: unused for so long, it is removed (default: 3600)"),
 	CLI_OPTION(rootfs, "rootfs", 0, CLI_TEXT, "NAME|DIR", "create: the root filesystem (default: the language's, or the host's /usr)"),
@@ -298,6 +316,7 @@ static const struct cli_option box_cli_options[] = {
 	CLI_OPTION(denials, "denials", 0, CLI_TEXT, "full|calls|none", "exec, run: what was refused (default: full)"),
 	CLI_OPTION(redact, "redact", 0, CLI_FLAG, NULL, "exec, run: take secrets out of the output"),
 	CLI_OPTION(redact_rules, "redact-rules", 0, CLI_TEXT, "FILE", "exec, run: further rules for that, as JSON"),
+	CLI_OPTION(audit, "audit", 0, CLI_TEXT, "FILE", "exec, run: append a line about the call to a chained file"),
 	CLI_OPTION(json, "json", 0, CLI_FLAG, NULL, "print JSON, and nothing else"),
 	CLI_OPTION(stream, "stream", 0, CLI_FLAG, NULL, "exec, run: print events as they happen, a JSON object a line"),
 };
@@ -334,7 +353,7 @@ static int box_check_options(const struct cli *c, const struct box_verb *v, stru
 {
 	const struct cli_option *o;
 
-	for (o = box_cli_options; o < box_cli_options + ARRAY_SIZE(box_cli_options); o++)
+	for (o = verb_options; o < verb_options + ARRAY_SIZE(verb_options); o++)
 		if (option_is_given(c, o) && !verb_takes(v, o->name))
 			return err_set(e, ERR_USAGE, "box %s has no --%s", v->name, o->name);
 	return 0;
@@ -362,6 +381,6 @@ const struct cli_command cli_box = {
 	"box",
 	"create [LANGUAGE] | exec ID -- COMMAND [ARG…] | run ID LANGUAGE CODE|FILE|- [-- ARG…] | "
 	"write ID PATH [FILE|-] | read ID PATH | ls ID [PATH] | stat ID PATH | rm-file ID PATH | "
-	"list | destroy ID | gc",
-	"keep a box between calls, and run code in it", box_cli_options, ARRAY_SIZE(box_cli_options), 1,
+	"list | pause ID | resume ID | destroy ID | gc",
+	"keep a box between calls, and run code in it", verb_options, ARRAY_SIZE(verb_options), 1,
 	SIZE_MAX, true, box_run_verb, .failure = DO_FAILURE};

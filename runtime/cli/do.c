@@ -488,8 +488,8 @@ int do_show(const struct cli *c, const struct box_result *r, struct error *e)
 }
 
 /* The administrator's files, which nobody can do without, and then the caller's own. */
-static int do_audit_files(const struct cli *c, const struct box_request *q, struct strings *ret,
-			  struct error *e)
+int do_audit_files(const struct cli *c, const struct box_request *q, struct strings *ret,
+		   struct error *e)
 {
 	size_t i;
 
@@ -512,7 +512,7 @@ static const char *do_whose_audit(const struct cli *c, const char *file)
 	return c->audit && str_eq(file, c->audit) ? "--audit" : "the policy's audit file";
 }
 
-static int do_audit_try(const struct cli *c, const struct strings *files, struct error *e)
+int do_audit_try(const struct cli *c, const struct strings *files, struct error *e)
 {
 	size_t i;
 
@@ -522,14 +522,14 @@ static int do_audit_try(const struct cli *c, const struct strings *files, struct
 	return 0;
 }
 
-static int do_audit(const struct cli *c, const struct strings *files, const struct box_request *q,
-		    const struct box_result *r, struct error *e)
+int do_audit(const struct cli *c, const char *verb, const struct strings *files,
+	     const struct box_request *q, const struct box_result *r, struct error *e)
 {
 	struct buf limits = buf_new(c->arena, RESULT_MAX), denials = buf_new(c->arena, RESULT_MAX);
 	struct audit_entry line = {
 		.uid = getuid(),
-		.verb = "do",
-		.id = r->id,
+		.verb = verb,
+		.id = r->sandbox_id ? r->sandbox_id : r->id,
 		.language = r->language ? r->language->name : NULL,
 		.code_sha256 = *r->code_sha256 ? r->code_sha256 : NULL,
 		.rootfs = r->rootfs,
@@ -621,7 +621,7 @@ static int do_run(struct cli *c, struct error *e)
 		return -1;
 	c->fails = NULL; /* what follows is the object */
 	box_sweep(q.state_root);
-	if (do_audit(c, &audits, &q, r, e) < 0) {
+	if (do_audit(c, "do", &audits, &q, r, e) < 0) {
 		c->failure = DO_FAILURE;
 		notes_add(&r->notes.notes, arena_strdup(c->arena, e->text), c->arena);
 		(void)!do_show(c, r, &ignored);

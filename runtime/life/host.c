@@ -136,13 +136,13 @@ int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret
 	return 0;
 }
 
-int life_watch(struct oci_seccomp *c, enum observe how, bool learning, struct arena *a,
+int life_watch(struct oci_seccomp *c, enum observe how, bool learns, struct arena *a,
 	       struct seccomp_program *ret_judge, struct error *e)
 {
 	struct notes notes = {0}; /* which the plan has, too */
 
 	*ret_judge = (struct seccomp_program){0};
-	if ((how != OBSERVE_NOTHING || learning) &&
+	if ((how != OBSERVE_NOTHING || learns) &&
 	    seccomp_program_build(c, a, ret_judge, &notes, e) < 0)
 		return -1;
 	observe_add_rules(c, how, a);
@@ -193,16 +193,20 @@ static void host_rlimit(struct oci_config *c, const char *type, uint64_t value, 
 
 /* Of memory, what is private and can be written counts: runtimes reserve far more than they use, so
  * RLIMIT_AS would end them. The number of processes is that of one id in one user namespace. */
-void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a)
+void life_limit_by_rlimits(struct oci_config *c, struct arena *a)
 {
 	const struct oci_resources *r = &c->linux_.resources;
 
-	if (!f->cgroup.limits_if_possible || !cgroup_plan_skips(&f->cgroup, !f->machine_root))
-		return;
 	if (r->memory.limit.set && r->memory.limit.v > 0)
 		host_rlimit(c, "RLIMIT_DATA", (uint64_t)r->memory.limit.v, a);
 	if (r->pids_limit.set && r->pids_limit.v > 0)
 		host_rlimit(c, "RLIMIT_NPROC", (uint64_t)r->pids_limit.v, a);
+}
+
+void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a)
+{
+	if (f->cgroup.limits_if_possible && cgroup_plan_skips(&f->cgroup, !f->machine_root))
+		life_limit_by_rlimits(c, a);
 }
 
 static int host_plan(const struct create_options *o, struct host_facts *facts,

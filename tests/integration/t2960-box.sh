@@ -135,6 +135,11 @@ which_boxes_there_are_is_told() {
 	run _box create
 	rc_is 125
 	like "$err" 'a language, or --rootfs'
+	run _box create --rootfs "$B/rootfs" --preset pure
+	rc_is 125
+	run _box create --rootfs "$B/rootfs" --disk 1g
+	rc_is 125
+	like "$err" 'disk: .*half of --memory'
 	run _box list --memory 1m
 	rc_is 125
 	like "$err" 'box list has no --memory'
@@ -284,6 +289,47 @@ there_are_a_hundred_at_most() {
 	like "$err" 'there are 100 boxes'
 	rm -r "$T"/state/box-fill*
 	_new
+}
+
+what_is_paused_goes_on_or_ends_in_time() {
+	_new --id p
+	run _box pause p
+	[ "$rc" = 0 ] || skip "no limits for this caller here"
+	is "$(_box list --json | jq -r '.[].status')" paused
+	run _sh true
+	rc_is 125
+	like "$err" 'is paused: box resume p'
+	_box resume p
+	_sh 'echo up; i=0; while [ $i -lt 5 ]; do sleep 0.1; i=$((i + 1)); done; echo end' >out &
+	wait_until 20 grep -q up out
+	_box pause p
+	_box write p f <<<'while it is frozen'
+	sleep 1
+	is "$(cat out)" up
+	_box resume p
+	wait $!
+	is "$(cat out)" $'up\nend'
+	_sh --timeout 1 'echo up; sleep 1000' >out2 2>/dev/null &
+	wait_until 20 grep -q up out2
+	_box pause p
+	run wait $!
+	rc_is 124
+	run _sh 'cat f'
+	is "$out" 'while it is frozen'
+	_box pause p
+	_box destroy p
+	is "$(sbx list -q)" ''
+}
+
+calls_are_recorded() {
+	_new --id known
+	run _sh --audit "$T/audit" 'exit 3'
+	rc_is 3
+	is "$(jq -r '.verb, .id, .exit_code' "$T/audit")" $'box exec\nknown\n3'
+	run _sh --audit /nosuch/audit 'echo ran >ran'
+	rc_is 125
+	run _sh 'ls'
+	is "$out" ''
 }
 
 volumes_are_of_the_box() {
