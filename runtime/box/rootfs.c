@@ -15,6 +15,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "box/box.h"
+#include "box/library.h"
 #include "state/sweep.h"
 #include "sys/sys.h"
 
@@ -24,16 +25,7 @@ enum { REOPENS = 8 };
 /* Where sbxrun-rootfs puts what it builds. */
 static const char *root_library(struct arena *a)
 {
-	const char *dir = getenv("SBXRUN_ROOTFS_DIR"), *data = getenv("XDG_DATA_HOME"),
-		   *home = getenv("HOME");
-
-	if (dir && *dir == '/')
-		return dir;
-	if (geteuid() == 0)
-		return "/var/lib/sbxrun/rootfs";
-	if (data && *data == '/')
-		return path_join(a, data, "sbxrun/rootfs");
-	return home && *home == '/' ? path_join(a, home, ".local/share/sbxrun/rootfs") : NULL;
+	return library_path("SBXRUN_ROOTFS_DIR", "rootfs", a);
 }
 
 /* ---- what was built ---- */
@@ -195,19 +187,6 @@ static int frame_fill(int dfd)
 	return fchmodat(dfd, "tmp", 01777, 0);
 }
 
-static int frame_make_parents(const char *library, struct arena *a)
-{
-	char *path = arena_strdup(a, library), *slash = path;
-
-	while ((slash = strchr(slash + 1, '/'))) {
-		*slash = '\0';
-		if (mkdir(path, 0755) < 0 && errno != EEXIST)
-			return -1;
-		*slash = '/';
-	}
-	return mkdir(path, 0755) < 0 && errno != EEXIST ? -1 : 0;
-}
-
 /* Beside its place first, so that nobody ever sees half of it. */
 static int frame_make(const char *library, struct arena *a, struct error *e)
 {
@@ -215,7 +194,7 @@ static int frame_make(const char *library, struct arena *a, struct error *e)
 	autoclose int dfd = -1, new_dfd = -1, root_dfd = -1;
 	int result = -1;
 
-	if (frame_make_parents(library, a) == 0)
+	if (library_make(library, 0755, a) == 0)
 		dfd = open(library, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dfd >= 0 && sweep_directory(dfd, beside) == 0 && mkdirat(dfd, beside, 0755) == 0)
 		new_dfd = openat(dfd, beside, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -23,6 +23,7 @@
 #include "base/timing.h"
 #include "box/box.h"
 #include "box/denials.h"
+#include "box/disk.h"
 #include "box/resolver.h"
 #include "box/stream.h"
 #include "box/workspace.h"
@@ -62,6 +63,7 @@ struct running {
 	int console[2]; /* where its master comes from: init's end, ours */
 	struct redact *redact;
 	struct workspace workspace;
+	struct disk disk;
 	struct reaper_word last; /* how the program ended, or why it never began */
 	enum phase phase;
 	int64_t begun, started, kill_at, cpu_look;
@@ -151,12 +153,25 @@ static void run_take_note(void *context, const char *text)
 	noted_take(notes, b.len ? b.data : "");
 }
 
+static int run_make_disk(struct running *x, struct box_request *own, struct error *e)
+{
+	if (disk_make(own, x->r->id, x->a, &x->disk, e) < 0)
+		return -1;
+	own->workspace_dir = x->disk.path;
+	x->r->disk_backing = "disk";
+	if (x->disk.note)
+		notes_add(&x->r->notes.notes, arena_strdup(x->a, x->disk.note), x->a);
+	timing_mark("disk made");
+	return 0;
+}
+
 static int run_create(struct running *x, struct error *e)
 {
 	const struct box_request *q = x->q;
 	const int streams[3] = {x->pipes[0][0], x->pipes[1][0], x->pipes[2][0]};
 	const struct noter noter = {.take = run_take_note, .context = &x->r->notes};
 	struct buf config = buf_new(x->a, CONFIG_MAX);
+	const struct given_tree given = {BOX_WORKSPACE, x->disk.tree_fd};
 	struct create_options o = {
 		.root = q->state_root,
 		.id = x->r->id,
@@ -171,6 +186,7 @@ static int run_create(struct running *x, struct error *e)
 		.streams = q->terminal ? NULL : streams,
 		.reaped = true,
 		.keep_root = true,
+		.given = given.tree_fd >= 0 ? &given : NULL,
 		.control_fd = x->control[0],
 		.program_comes = q->language && q->language->compile[0] && !q->compiles,
 		.take_listener = q->denials != DENIALS_NONE,
@@ -727,6 +743,7 @@ static void run_close(struct running *x)
 			  x->a);
 	timing_mark("box removed");
 	workspace_close(&x->workspace);
+	disk_remove(&x->disk);
 	denials_close(&x->denials);
 	resolver_close(&x->resolver);
 	outlet_free(&x->orders);
@@ -751,8 +768,9 @@ static void run_close(struct running *x)
 int box_run(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)
 {
 	static const int left_out[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGPIPE};
+	struct box_request own = *q;
 	struct running x = {
-		.q = q,
+		.q = &own,
 		.a = a,
 		.r = ret,
 		.pipes = {{-1, -1}, {-1, -1}, {-1, -1}},
@@ -765,6 +783,7 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.denials = DENIALS_CLOSED,
 		.resolver = RESOLVER_CLOSED,
 		.root = BOX_ROOT_NONE,
+		.disk = DISK_NONE,
 		.begun = loop_now(),
 	};
 	int result;
@@ -777,6 +796,7 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.limits = q->limits,
 		.notes = {.arena = a},
 		.rootfs = "",
+		.disk_backing = box_workspace_is_volume(q) ? "volume" : "memory",
 	};
 	ret->limits.disk = box_workspace_size(&q->limits);
 	result = box_root_find(q, a, &x.root, e);
@@ -786,6 +806,8 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 			notes_add(&ret->notes.notes, arena_strdup(a, x.root.note), a);
 		result = loop_signals_take(left_out, ARRAY_SIZE(left_out), &x.signals, e);
 	}
+	if (result == 0 && disk_is_wanted(q))
+		result = run_make_disk(&x, &own, e);
 	if (result == 0)
 		result = run_read_rules(&x, e);
 	if (result == 0)
