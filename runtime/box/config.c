@@ -64,7 +64,8 @@ static void config_workspace(struct writing *w)
 	if (box_workspace_is_volume(w->q))
 		return;
 	if (w->q->workspace_dir) {
-		MOUNT(w, "none", w->q->workspace_dir, BOX_WORKSPACE, "bind", "rw", "nosuid", "nodev");
+		MOUNT(w, "none", w->q->workspace_dir, BOX_WORKSPACE, "bind", "rw", "nosuid",
+		      "nodev");
 		return;
 	}
 	config_tmpfs(w, BOX_WORKSPACE, box_workspace_size(&w->q->limits), "mode=0755");

@@ -179,8 +179,8 @@ static int disk_fall_back(const struct box_request *q, const char *library, cons
 {
 	if (q->strict_limits)
 		return err_wrap(e, "--strict-limits: --disk can't be held here");
-	ret->note = arena_printf(a, "--disk: without effect, the workspace is a directory on disk: %s",
-				 e->text);
+	ret->note = arena_printf(
+		a, "--disk: without effect, the workspace is a directory on disk: %s", e->text);
 	ret->lock_fd = disk_make_directory(q, library_dfd, name, e);
 	if (ret->lock_fd < 0)
 		return -1;
@@ -196,8 +196,8 @@ static void disk_note_room(const char *library, int64_t size, struct arena *a, s
 
 	if (statvfs(library, &vfs) == 0 &&
 	    (uint64_t)vfs.f_bavail * vfs.f_frsize < (uint64_t)size)
-		ret->note = arena_printf(a, "--disk: %s has less room than that: writing may fail before",
-					 library);
+		ret->note = arena_printf(
+			a, "--disk: %s has less room than that: writing may fail before", library);
 }
 
 int disk_make(const struct box_request *q, const char *name, struct arena *a, struct disk *ret,

@@ -29,8 +29,8 @@ int loopdev_open(int file_fd, bool readonly, char name[LOOPDEV_NAME])
 		fd = open(name, (readonly ? O_RDONLY : O_RDWR) | O_CLOEXEC);
 		if (fd < 0)
 			return -1;
-		/* Not LOOP_SET_DIRECT_IO, though pages would be kept once instead of twice: all of a
-		 * filesystem that is new would be read from the disk again (seen: 50 ms a mount). */
+		/* Not LOOP_SET_DIRECT_IO, though pages would be kept once instead of twice: all of
+		 * a new filesystem would be read from the disk again (seen: 50 ms a mount). */
 		if (ioctl(fd, LOOP_CONFIGURE, &config) == 0)
 			return fd_steal(&fd);
 		/* Somebody else was faster. */
