@@ -10,8 +10,10 @@
  *	config.c     the config                      stream.c     its output, capped
  *	workspace.c  what it wrote                   resolver.c   names that it asks for
  *	denials.c    what was refused                hints.c      what to do about it
+ *	profiles.c   system calls of languages
  *	redact.c     secrets in the output           audit.c      a record of runs
- *	result.c     the result as JSON
+ *	result.c     the result as JSON              words.c      errors in the caller's words
+ *	explain.c    what it would be held to
  */
 #pragma once
 
@@ -26,9 +28,15 @@
 #include "json/types.h"
 #include "oci/notes.h"
 
+struct create_options;
+
 #define BOX_WORKSPACE "/workspace"
 #define BOX_ID_PREFIX "do-"
-enum { BOX_UID = 65534, BOX_CODE_MAX = 16 << 20, BOX_GRACE_MS = 2000 };
+enum { BOX_UID = 65534, BOX_CODE_MAX = 16 << 20, BOX_GRACE_MS = 2000,
+       /* of who has used up his time on processors: it goes on running meanwhile */
+       BOX_CPU_GRACE_MS = 200 };
+
+struct learning;
 
 /* ---- languages ---- */
 
@@ -39,10 +47,12 @@ struct box_language {
 	const char *name;
 	const char *aliases[6];
 	const char *rootfs; /* the name of the one that sbxrun-rootfs builds */
+	const char *profile; /* of its system calls (box/profiles.h) */
 	const char *file; /* what the code is called in the workspace */
 	const char *compile[BOX_WORDS_MAX]; /* a step before, in a box of its own; or nothing */
 	const char *product; /* what that step makes, which is what the next one is given */
 	const char *run[BOX_WORDS_MAX];
+	bool pure; /* its programs need neither threads nor a second execve to begin */
 	bool just_in_time; /* needs memory that is writable and executable */
 };
 
@@ -72,6 +82,7 @@ struct box_preset {
 	const char *name;
 	const char *what;
 	struct box_limits limits;
+	bool pure; /* its programs compute, and do nothing else */
 };
 extern const struct box_preset box_presets[];
 extern const size_t box_n_presets;
@@ -100,6 +111,10 @@ enum box_output {
 struct box_request {
 	const char *state_root;
 	const char *policy; /* NULL: code */
+	const char *profile;  /* of system calls (box/profiles.h); NULL: as box_choose_profile() says
+			       */
+	struct strings calls_added; /* to the profile */
+	struct strings calls; /* what came of it; none: what the policy gives */
 	const struct box_language *language; /* NULL: a command */
 	const char *code;
 	size_t code_len;
@@ -120,6 +135,7 @@ struct box_request {
 	uint32_t systemd_timeout_s; /* 0: the default */
 	bool no_cgroups;
 	bool strict_limits; /* a limit that can't be held is a failure */
+	bool pure; /* no processes, sockets, files to write: filter/pure.h */
 	enum box_denials denials;
 	enum box_output output;
 	const char *workspace_dir; /* what the workspace is; NULL: memory, or a disk (disk.h) */
@@ -127,6 +143,7 @@ struct box_request {
 	bool list_files;      /* the result names what it wrote */
 	const char *redact_rules; /* a file of further rules, or NULL */
 	bool redact;
+	struct learning *learning; /* who watches its system calls; NULL: nobody */
 };
 
 /* What holds unless something else is asked for. */
@@ -171,6 +188,7 @@ struct box_result {
 	const char *id;
 	const struct box_language *language;
 	const char *rootfs; /* name, and digest if it has one */
+	const char *profile; /* of system calls; NULL: the policy's list */
 	char code_sha256[65];
 	enum box_status status;
 	int exit_code; /* -1: none */
@@ -193,6 +211,7 @@ struct box_result {
 	struct box_files files;
 	size_t copied;
 	struct noted notes; /* what could not be had, limits above all */
+	size_t notes_told;  /* of these: while it ran */
 	const char *product; /* of a step that compiles; NULL: there is none */
 	size_t product_len;
 	struct box_result *compile; /* the step before; NULL: there was none */
@@ -223,6 +242,12 @@ const char *box_signal_name(int sig);
 /* The exit status that tells of it. */
 int box_exit_status(const struct box_result *r);
 
+/* A note as a line for people, or as an event. */
+void box_tell_note(const char *text, bool event, struct buf *b);
+
+/* What an error or a note says of the config, in words of the command line. */
+const char *box_words(const char *text, struct arena *a);
+
 /* What people are told after the output: why it ended, what was refused. Nothing if all is well. */
 void box_tell(const struct box_result *r, struct buf *b);
 
@@ -245,6 +270,10 @@ void box_root_close(struct box_root *root);
 /* The config of a box, as JSON. */
 int box_config_write(const struct box_request *q, const struct box_root *root, struct arena *a,
 		     struct buf *b, struct error *e);
+
+/* What a create of such a box is asked for, but for what belongs to one run: id, descriptors,
+ * config. */
+struct create_options box_options(const struct box_request *q, const struct box_root *root);
 
 /* Where the code is, as the program is told: in the workspace, unless that is a directory of the
  * caller's or the program runs elsewhere. */

@@ -77,6 +77,17 @@ static const char *disk_find_maker(void)
 	return NULL;
 }
 
+const char *disk_holder(const struct box_request *q)
+{
+	if (box_workspace_is_volume(q))
+		return NULL;
+	if (!disk_is_wanted(q))
+		return "the size of " BOX_WORKSPACE ", in memory";
+	return sys_is_machine_root() && disk_find_maker() && access("/dev/loop-control", W_OK) == 0 ?
+		       "the size of " BOX_WORKSPACE ", a filesystem on disk" :
+		       NULL;
+}
+
 static int disk_start_maker(const char *program, int file_fd, pid_t *ret_pid)
 {
 	/* No journal: nobody reads it after a crash. And the owner of all is told by a chown. */

@@ -24,6 +24,9 @@ struct disk {
 /* Whether the workspace of a box lies on one. */
 bool disk_is_wanted(const struct box_request *q);
 
+/* What would hold its size, in words; NULL: nothing. */
+const char *disk_holder(const struct box_request *q);
+
 /* name: one that no other box has. */
 int disk_make(const struct box_request *q, const char *name, struct arena *a, struct disk *ret,
 	      struct error *e);

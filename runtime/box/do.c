@@ -19,6 +19,7 @@ static struct box_request do_compile_request(const struct box_request *q)
 	struct box_limits *l = &c.limits;
 
 	c.compiles = true;
+	c.pure = false; /* which starts processes and writes files */
 	c.stdin_fd = -1;
 	c.copy_out = NULL;
 	c.n_volumes = 0;

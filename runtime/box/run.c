@@ -24,6 +24,7 @@
 #include "box/box.h"
 #include "box/denials.h"
 #include "box/disk.h"
+#include "box/profiles.h"
 #include "box/resolver.h"
 #include "box/stream.h"
 #include "box/workspace.h"
@@ -126,31 +127,45 @@ static int run_open_pipes(struct running *x, struct error *e)
 	return 0;
 }
 
-/* Notes speak of the config, which the caller has never seen: of his options, then. */
+/* What can't be had is said before the program runs, to whoever reads along. */
 static void run_take_note(void *context, const char *text)
 {
-	static const struct {
-		const char *field, *option;
-	} words[] = {
-		{"linux.resources.memory.limit", "--memory"},
-		{"linux.resources.memory.swap", "no swap"},
-		{"linux.resources.cpu.quota", "--cpus"},
-		{"linux.resources.pids.limit", "--pids-limit"},
-	};
-	struct noted *notes = context;
-	struct buf b = buf_new(notes->arena, CONFIG_MAX);
-	size_t i, len;
+	struct running *x = context;
+	struct noted *notes = &x->r->notes;
+	struct buf b = buf_new(x->a, CONFIG_MAX);
 
-	while (*text) {
-		for (i = 0; i < ARRAY_SIZE(words); i++)
-			if (str_after(text, words[i].field))
-				break;
-		len = i < ARRAY_SIZE(words) ? strlen(words[i].field) : 1;
-		buf_add(&b, i < ARRAY_SIZE(words) ? words[i].option : text,
-			i < ARRAY_SIZE(words) ? strlen(words[i].option) : 1);
-		text += len;
-	}
-	noted_take(notes, b.len ? b.data : "");
+	noted_take(notes, box_words(text, x->a));
+	if (x->q->output == OUTPUT_KEEP)
+		return;
+	box_tell_note(notes->notes.v[notes->notes.n - 1], x->q->output == OUTPUT_EVENTS, &b);
+	x->r->notes_told = notes->notes.n;
+	(void)!fd_write_all(x->q->output == OUTPUT_EVENTS ? STDOUT_FILENO : STDERR_FILENO, b.data,
+			    b.len);
+}
+
+struct create_options box_options(const struct box_request *q, const struct box_root *root)
+{
+	return (struct create_options){
+		.root = q->state_root,
+		.bundle = root->path,
+		.console_fd = -1,
+		.policy = q->policy ? q->policy : "code",
+		.strict = q->strict_limits,
+		.ids_if_possible = !q->policy,
+		.limits_if_possible = true,
+		.no_cgroups = q->no_cgroups,
+		.systemd = q->systemd,
+		.systemd_timeout_s = q->systemd_timeout_s,
+		.reaped = true,
+		.keep_root = true,
+		.program_comes = q->language && q->language->compile[0] && !q->compiles,
+		.pure = q->pure,
+		.learning = q->learning,
+		.take_listener = q->denials != DENIALS_NONE,
+		.observe = q->denials == DENIALS_FULL  ? OBSERVE_FULL :
+			   q->denials == DENIALS_CALLS ? OBSERVE_CALLS :
+							 OBSERVE_NOTHING,
+	};
 }
 
 static int run_make_disk(struct running *x, struct box_request *own, struct error *e)
@@ -160,7 +175,7 @@ static int run_make_disk(struct running *x, struct box_request *own, struct erro
 	own->workspace_dir = x->disk.path;
 	x->r->disk_backing = "disk";
 	if (x->disk.note)
-		notes_add(&x->r->notes.notes, arena_strdup(x->a, x->disk.note), x->a);
+		run_take_note(x, x->disk.note);
 	timing_mark("disk made");
 	return 0;
 }
@@ -169,35 +184,19 @@ static int run_create(struct running *x, struct error *e)
 {
 	const struct box_request *q = x->q;
 	const int streams[3] = {x->pipes[0][0], x->pipes[1][0], x->pipes[2][0]};
-	const struct noter noter = {.take = run_take_note, .context = &x->r->notes};
+	const struct noter noter = {.take = run_take_note, .context = x};
 	struct buf config = buf_new(x->a, CONFIG_MAX);
 	const struct given_tree given = {BOX_WORKSPACE, x->disk.tree_fd};
-	struct create_options o = {
-		.root = q->state_root,
-		.id = x->r->id,
-		.bundle = x->root.path,
-		.console_fd = x->console[0],
-		.policy = q->policy ? q->policy : "code",
-		.strict = q->strict_limits,
-		.ids_if_possible = !q->policy,
-		.no_cgroups = q->no_cgroups,
-		.systemd = q->systemd,
-		.systemd_timeout_s = q->systemd_timeout_s,
-		.streams = q->terminal ? NULL : streams,
-		.reaped = true,
-		.keep_root = true,
-		.given = given.tree_fd >= 0 ? &given : NULL,
-		.control_fd = x->control[0],
-		.program_comes = q->language && q->language->compile[0] && !q->compiles,
-		.take_listener = q->denials != DENIALS_NONE,
-		.observe = q->denials == DENIALS_FULL  ? OBSERVE_FULL :
-			   q->denials == DENIALS_CALLS ? OBSERVE_CALLS :
-							 OBSERVE_NOTHING,
-		.noter = &noter,
-	};
+	struct create_options o = box_options(q, &x->root);
 	int listener_fd = -1;
 	size_t i;
 
+	o.id = x->r->id;
+	o.console_fd = x->console[0];
+	o.streams = q->terminal ? NULL : streams;
+	o.control_fd = x->control[0];
+	o.given = given.tree_fd >= 0 ? &given : NULL;
+	o.noter = &noter;
 	if (box_config_write(q, &x->root, x->a, &config, e) < 0)
 		return -1;
 	o.config_text = config.data;
@@ -215,6 +214,7 @@ static int run_create(struct running *x, struct error *e)
 	if (life_launch(&x->box, &listener_fd, x->a, e) < 0)
 		return -1;
 	denials_open(&x->denials, q, &x->box.judge, listener_fd, x->a);
+	x->denials.reaper = x->box.pid;
 	if (q->denials == DENIALS_FULL)
 		resolver_open(&x->resolver, x->box.pidfd, &x->denials);
 	return 0;
@@ -275,10 +275,12 @@ static void run_signal_all(struct running *x, int sig)
 
 static void run_end_softly(struct running *x, int sig)
 {
+	const int64_t grace = sig == SIGXCPU ? BOX_CPU_GRACE_MS : BOX_GRACE_MS;
+
 	if (x->phase != RUNS)
 		return;
 	x->phase = TOLD;
-	x->kill_at = loop_now() + BOX_GRACE_MS * LOOP_MS;
+	x->kill_at = loop_now() + grace * LOOP_MS;
 	run_signal_all(x, sig);
 }
 
@@ -804,12 +806,16 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		ret->rootfs = x.root.name;
 		if (x.root.note)
 			notes_add(&ret->notes.notes, arena_strdup(a, x.root.note), a);
+		box_choose_profile(&own, &x.root, a);
+		ret->profile = own.profile;
 		result = loop_signals_take(left_out, ARRAY_SIZE(left_out), &x.signals, e);
 	}
-	if (result == 0 && disk_is_wanted(q))
-		result = run_make_disk(&x, &own, e);
+	if (result == 0)
+		result = workspace_check_target(q, e);
 	if (result == 0)
 		result = run_read_rules(&x, e);
+	if (result == 0 && disk_is_wanted(q))
+		result = run_make_disk(&x, &own, e);
 	if (result == 0)
 		result = run_open_pipes(&x, e);
 	if (result == 0)
@@ -818,6 +824,7 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 	if (result < 0) {
 		ret->status = BOX_SANDBOX_ERROR;
 		ret->error_class = e->class;
+		err_set(e, e->class, "%s", box_words(e->text, a));
 		run_fail(ret, "SandboxError", arena_strdup(a, e->text));
 	}
 	return result;

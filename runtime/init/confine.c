@@ -310,7 +310,7 @@ const char *init_filter_obstacle(const struct init *in)
 		[RIGHTS] = init_filter_needs_admin(in),
 		[LIMITS] = in->plan->rlimits.n > 0,
 		[SOCKETS] = in->listen_fds > 0,
-		[PARENT] = in->plan->filter.notify || init_is_given_scheduler(in),
+		[PARENT] = in->plan->filter.notify || in->watched || init_is_given_scheduler(in),
 		[TERMINAL] = program->terminal,
 		[REAPED] = in->control_fd >= 0,
 	};
@@ -331,11 +331,12 @@ const char *init_filter_obstacle(const struct init *in)
 }
 
 /* A process in somebody else's pid namespace may be traced there with the host's rights. And an
- * ordinary user's parent takes a listener only from a process that others may trace, too. */
+ * ordinary user's parent takes a listener from, or watches, only who may be traced by others. */
 static bool init_must_have_filter(const struct init *in)
 {
 	return in->forks_program &&
-	       (in->pid_ns.joined || (in->plan->filter.notify && !in->plan->by_machine_root));
+	       (in->pid_ns.joined ||
+		((in->plan->filter.notify || in->watched) && !in->plan->by_machine_root));
 }
 
 /*
@@ -387,6 +388,18 @@ static char **init_reaper_args(const struct init *in)
 	return v;
 }
 
+/* An ordinary user traces nobody who hides; as with a listener's page, this process has the
+ * payload's rights and nothing open by now. Who it is that watches, it need not know. */
+static int init_wait_for_watcher(const struct init *in, int report_fd, struct error *e)
+{
+	if (!in->watched)
+		return 0;
+	if (!in->plan->by_machine_root && prctl(PR_SET_DUMPABLE, 1) < 0)
+		return err_sys(e, "prctl");
+	return stage_say(report_fd, STAGE_WATCH, e) < 0 ? -1 :
+							  stage_await(report_fd, STAGE_START, e);
+}
+
 /* The end: after the filter nothing but execve and, if that fails, the report. */
 static int init_execute(struct init *in, int report_fd, struct error *e)
 {
@@ -396,6 +409,8 @@ static int init_execute(struct init *in, int report_fd, struct error *e)
 	int listener_fd = -1;
 
 	program_env_add_sockets(&in->env, in->listen_fds, in->arena);
+	if (init_wait_for_watcher(in, report_fd, e) < 0)
+		return -1;
 	if (listens && (!(page = listener_offer(report_fd, e)) ||
 			listener_set_deadline(page, report_fd, e) < 0))
 		return -1;

@@ -36,6 +36,7 @@ struct init {
 	unsigned int preserve_fds;
 	unsigned int listen_fds; /* of those preserved, the first, by socket activation */
 	const int *streams;	/* of the program; NULL: those of the caller */
+	bool watched;		/* its system calls are, from the program on (learn/watch.h) */
 	int control_fd;		/* the program is a child of the reaper, which gets this; -1 */
 	int reaper_fd;		/* the reaper's file */
 	bool program_comes;	/* and is not there yet: the reaper writes it */

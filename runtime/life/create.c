@@ -515,6 +515,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 			 .cgroup = CGROUP_HANDLE_NONE,
 			 .stage_fd = -1,
 			 .listen_fd = -1,
+			 .watched = o->learning != NULL,
 			 .control_fd = o->reaped ? o->control_fd : -1,
 			 .reaper_fd = -1,
 			 .program_comes = o->program_comes,
@@ -543,6 +544,8 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	}
 	m->made.take_listener = o->take_listener;
 	m->made.judge = m->plan.judge;
+	m->made.learning = o->learning;
+	m->made.reaped = o->reaped;
 	timing_mark("created");
 	log_info("container %s created, init is process %d", o->id, m->made.pid);
 	m->made.terminal_is_ours = m->plan.program.terminal && !o->console_socket;

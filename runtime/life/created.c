@@ -20,7 +20,8 @@ int life_launch(struct created *c, int *ret_listener_fd, struct arena *a, struct
 		return err_set(e, ERR_CONFIG,
 			       "process: the config has none, so there is nothing to run");
 	if (life_start_created(&c->store, &c->record, c->pidfd, &notify_fd,
-			       c->take_listener ? &c->listener_fd : NULL, a, e) < 0)
+			       c->take_listener ? &c->listener_fd : NULL,
+			       c->learning ? c : NULL, a, e) < 0)
 		return -1;
 	c->started = loop_now();
 	c->notify_fd = fd_steal(&notify_fd);

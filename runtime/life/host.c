@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "base/str.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/rdt.h"
 #include "cgroup/systemd.h"
 #include "life/bundle.h"
+#include "filter/pure.h"
 #include "life/internal.h"
 #include "life/policy.h"
 #include "life/range.h"
@@ -96,6 +98,7 @@ int life_probe_for(const struct create_options *o, struct arena *a, struct host_
 		return -1;
 	if (o->no_cgroups)
 		ret->cgroup.mode = CGROUP_DISABLED;
+	ret->cgroup.limits_if_possible = o->limits_if_possible;
 	return o->systemd ? host_find_units(o, a, ret, e) : 0;
 }
 
@@ -154,6 +157,37 @@ void life_measure_machine(const struct policy *p, struct host_facts *f)
 					    .now = (uint64_t)time(NULL)};
 }
 
+static void host_rlimit(struct oci_config *c, const char *type, uint64_t value, struct arena *a)
+{
+	struct oci_process *p = &c->process;
+	const size_t n = p->rlimits.n;
+	struct oci_rlimit *wider = arena_array(a, n + 1, struct oci_rlimit);
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		wider[i] = p->rlimits.v[i];
+		if (str_eq(wider[i].type, type))
+			return; /* whoever asked for one has it */
+	}
+	wider[n] = (struct oci_rlimit){.type = arena_strdup(a, type), .hard = value, .soft = value};
+	p->rlimits.v = wider;
+	p->rlimits.n = n + 1;
+}
+
+/* Of memory, what is private and can be written counts: runtimes reserve far more than they use, so
+ * RLIMIT_AS would end them. The number of processes is that of one id in one user namespace. */
+void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a)
+{
+	const struct oci_resources *r = &c->linux_.resources;
+
+	if (!f->cgroup.limits_if_possible || !cgroup_plan_skips(&f->cgroup, !f->machine_root))
+		return;
+	if (r->memory.limit.set && r->memory.limit.v > 0)
+		host_rlimit(c, "RLIMIT_DATA", (uint64_t)r->memory.limit.v, a);
+	if (r->pids_limit.set && r->pids_limit.v > 0)
+		host_rlimit(c, "RLIMIT_NPROC", (uint64_t)r->pids_limit.v, a);
+}
+
 static int host_plan(const struct create_options *o, struct host_facts *facts,
 		     const struct bundle *b, struct arena *a, struct plan *p, struct tightened *t,
 		     struct error *e)
@@ -170,7 +204,10 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	range_find(o, b->dir, b->config, a, facts, t);
 	if (policy_tighten(&t->policy, facts, b->config, a, &t->clamps, e) < 0)
 		return -1;
-	if (o->observe != OBSERVE_NOTHING &&
+	life_limit_without_cgroups(facts, b->config, a);
+	if (o->pure)
+		pure_narrow(&b->config->linux_.seccomp, a);
+	if ((o->observe != OBSERVE_NOTHING || o->learning) &&
 	    seccomp_program_build(&b->config->linux_.seccomp, a, &judge, &notes, e) < 0)
 		return -1;
 	observe_add_rules(&b->config->linux_.seccomp, o->observe, a);

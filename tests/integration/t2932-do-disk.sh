@@ -99,6 +99,18 @@ a_directory_stands_in_and_that_is_said() {
 	_nothing_is_left
 }
 
+explain_says_who_holds_it() {
+	run _sh --explain --memory 64m --disk 32m true
+	like "$out" 'disk +32 MB +the size of /workspace, in memory'
+	run _sh --explain --memory 16m --disk 32m true
+	if [ -n "${SBX_UID:-}" ] || [ ! -e /dev/loop-control ]; then
+		like "$out" 'disk +32 MB +NOT HELD'
+	else
+		like "$out" 'disk +32 MB +the size of /workspace, a filesystem on disk'
+	fi
+	[ ! -e disks ]
+}
+
 a_place_of_somebody_elses_is_not_used() {
 	mkdir disks
 	chmod 777 disks
