@@ -7,6 +7,7 @@
  *	languages.c  rows of languages and limits    rootfs.c     the root that it runs in
  *	do.c         one box, or two: compiling       run.c        a box from birth to end
  *	image.c      … as an image, mounted once      manifest.c   what was built
+ *	disk.c       a workspace on disk             library.c    where such things lie
  *	config.c     the config                      stream.c     its output, capped
  *	workspace.c  what it wrote                   resolver.c   names that it asks for
  *	denials.c    what was refused                hints.c      what to do about it
@@ -144,6 +145,7 @@ struct box_request {
 	bool pure; /* no processes, sockets, files to write: filter/pure.h */
 	enum box_denials denials;
 	enum box_output output;
+	const char *workspace_dir; /* what the workspace is; NULL: memory, or a disk (disk.h) */
 	const char *copy_out; /* a directory for what it wrote; NULL: none */
 	bool list_files;      /* the result names what it wrote */
 	const char *redact_rules; /* a file of further rules, or NULL */
@@ -207,6 +209,7 @@ struct box_result {
 	int64_t wall_ns, startup_ns;
 	uint64_t cpu_ns, memory_peak, disk_used;
 	bool disk_known;
+	const char *disk_backing; /* memory, disk, volume */
 	struct box_limits limits;
 	bool denials_known;
 	bool more_denials;

@@ -64,6 +64,11 @@ static void config_workspace(struct writing *w)
 
 	if (box_workspace_is_volume(w->q))
 		return;
+	if (w->q->workspace_dir) {
+		MOUNT(w, "none", w->q->workspace_dir, BOX_WORKSPACE, "bind", "rw", "nosuid",
+		      "nodev");
+		return;
+	}
 	config_tmpfs(w, BOX_WORKSPACE, box_workspace_size(&w->q->limits), "mode=0755");
 	m = &w->c->mounts.v[w->c->mounts.n - 1];
 	config_word(w, &m->options, arena_printf(w->a, "uid=%u", w->q->uid));

@@ -23,6 +23,7 @@
 #include "base/timing.h"
 #include "box/box.h"
 #include "box/denials.h"
+#include "box/disk.h"
 #include "box/profiles.h"
 #include "box/resolver.h"
 #include "box/sandbox.h"
@@ -64,6 +65,7 @@ struct running {
 	int console[2]; /* where its master comes from: init's end, ours */
 	struct redact *redact;
 	struct workspace workspace;
+	struct disk disk;
 	struct reaper_word last; /* how the program ended, or why it never began */
 	enum phase phase;
 	int64_t begun, started, kill_at, cpu_look;
@@ -196,12 +198,25 @@ static int run_join(struct running *x, struct error *e)
 	return 0;
 }
 
+static int run_make_disk(struct running *x, struct box_request *own, struct error *e)
+{
+	if (disk_make(own, x->r->id, x->a, &x->disk, e) < 0)
+		return -1;
+	own->workspace_dir = x->disk.path;
+	x->r->disk_backing = "disk";
+	if (x->disk.note)
+		run_take_note(x, x->disk.note);
+	timing_mark("disk made");
+	return 0;
+}
+
 static int run_create(struct running *x, struct error *e)
 {
 	const struct box_request *q = x->q;
 	const int streams[3] = {x->pipes[0][0], x->pipes[1][0], x->pipes[2][0]};
 	const struct noter noter = {.take = run_take_note, .context = x};
 	struct buf config = buf_new(x->a, CONFIG_MAX);
+	const struct given_tree given = {BOX_WORKSPACE, x->disk.tree_fd};
 	struct create_options o = box_options(q, &x->root);
 	int listener_fd = -1;
 
@@ -209,6 +224,7 @@ static int run_create(struct running *x, struct error *e)
 	o.console_fd = x->console[0];
 	o.streams = q->terminal ? NULL : streams;
 	o.control_fd = x->control[0];
+	o.given = given.tree_fd >= 0 ? &given : NULL;
 	o.noter = &noter;
 	if (box_config_write(q, &x->root, x->a, &config, e) < 0)
 		return -1;
@@ -780,6 +796,7 @@ static void run_close(struct running *x)
 			  x->a);
 	timing_mark("box removed");
 	workspace_close(&x->workspace);
+	disk_remove(&x->disk);
 	denials_close(&x->denials);
 	resolver_close(&x->resolver);
 	outlet_free(&x->orders);
@@ -819,6 +836,7 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.denials = DENIALS_CLOSED,
 		.resolver = RESOLVER_CLOSED,
 		.root = BOX_ROOT_NONE,
+		.disk = DISK_NONE,
 		.begun = loop_now(),
 	};
 	int result;
@@ -831,6 +849,7 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.limits = q->limits,
 		.notes = {.arena = a},
 		.rootfs = "",
+		.disk_backing = box_workspace_is_volume(q) ? "volume" : "memory",
 	};
 	ret->limits.disk = box_workspace_size(&q->limits);
 	ret->sandbox_id = q->sandbox ? q->sandbox->id : NULL;
@@ -849,6 +868,8 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		result = workspace_check_target(q, e);
 	if (result == 0)
 		result = run_read_rules(&x, e);
+	if (result == 0 && disk_is_wanted(q))
+		result = run_make_disk(&x, &own, e);
 	if (result == 0)
 		result = run_open_pipes(&x, e);
 	if (result == 0)

@@ -31,6 +31,13 @@
 #include "state/store.h"
 #include "worker/end.h"
 
+/* A filesystem that the caller has made for the container, in place of the tmpfs that the config
+ * has at that place. */
+struct given_tree {
+	const char *destination;
+	int tree_fd; /* attached nowhere; it stays the caller's to close */
+};
+
 struct create_options {
 	const char *root; /* of the state */
 	const char *id;
@@ -58,6 +65,7 @@ struct create_options {
 	const int *streams;	 /* three descriptors for the program; NULL: the caller's own */
 	bool reaped; /* the first process is a reaper of ours (reaper/order.h) … */
 	int control_fd; /* … and this its end of the socket; -1: there is no program, it waits */
+	const struct given_tree *given; /* NULL: none */
 	bool keep_root; /* others run in it, too: nothing is made in it */
 	bool program_comes; /* its file is not there yet: the reaper writes it */
 	enum observe observe; /* what is denied is asked about, too: with take_listener */
