@@ -79,8 +79,10 @@ struct bundle;
 int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret_joins,
 		  struct host_facts *f, struct error *e);
 
-/* Where limits are had if possible and there are no cgroups: rlimits in their place. */
-void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a);
+/* Where limits are had if possible and there are no cgroups, or not all of their controllers: rlimits
+ * in their place, and notes about those that the plan won't see. */
+void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a,
+				struct notes *notes);
 
 /* What a policy that makes up files of /proc has to know. */
 void life_measure_machine(const struct policy *p, struct host_facts *f);
