@@ -141,6 +141,7 @@ struct box_request {
 	bool systemd;
 	uint32_t systemd_timeout_s; /* 0: the default */
 	bool no_cgroups;
+	bool own_cgroups; /* in the caller's own cgroup, wherever that is */
 	bool strict_limits; /* a limit that can't be held is a failure */
 	bool pure; /* no processes, sockets, files to write: filter/pure.h */
 	enum box_denials denials;
@@ -261,6 +262,7 @@ void box_tell(const struct box_result *r, struct buf *b);
 
 /* The roots that there are, and where one is looked for. */
 struct box_root {
+	const char *cgroup; /* of the box; NULL: below the caller's own */
 	const char *path;  /* of the directory */
 	const char *name;  /* for the result */
 	bool host;	   /* it is a frame for the host's /usr */
@@ -278,6 +280,11 @@ void box_root_close(struct box_root *root);
 /* The config of a box, as JSON. */
 int box_config_write(const struct box_request *q, const struct box_root *root, struct arena *a,
 		     struct buf *b, struct error *e);
+
+/* Where its cgroup will be, on a machine of systemd's. */
+struct cgroup_boxes;
+int box_cgroup_open(const struct box_request *q, bool start, const char *id, struct arena *a,
+		    struct cgroup_boxes *ret, struct box_root *root, struct error *e);
 
 /* What a create of such a box is asked for, but for what belongs to one run: id, descriptors,
  * config. */

@@ -233,6 +233,8 @@ int box_config_write(const struct box_request *q, const struct box_root *root, s
 	c->hostname = arena_strdup(a, "box");
 	c->root.path = arena_strdup(a, root->path);
 	c->root.readonly = true;
+	if (root->cgroup)
+		c->linux_.cgroups_path = arena_strdup(a, root->cgroup);
 	config_process(&w, !q->language ? NULL :
 			   q->compiles	? q->language->compile :
 					  q->language->run);

@@ -50,6 +50,7 @@ struct running {
 	struct arena *a;
 	struct box_result *r;
 	struct box_root root;
+	struct cgroup_boxes boxes;
 	struct created box;
 	bool is_made;
 	int pipes[3][2]; /* of the program's three streams: its end, ours */
@@ -210,6 +211,18 @@ static int run_make_disk(struct running *x, struct box_request *own, struct erro
 	return 0;
 }
 
+int box_cgroup_open(const struct box_request *q, bool start, const char *id, struct arena *a,
+		    struct cgroup_boxes *ret, struct box_root *root, struct error *e)
+{
+	if (q->no_cgroups || q->own_cgroups || q->systemd)
+		return 0;
+	if (life_open_boxes(start, a, ret, e) < 0)
+		return -1;
+	if (ret->path)
+		root->cgroup = arena_printf(a, "%s/%s", ret->path, id);
+	return 0;
+}
+
 static int run_create(struct running *x, struct error *e)
 {
 	const struct box_request *q = x->q;
@@ -226,13 +239,15 @@ static int run_create(struct running *x, struct error *e)
 	o.control_fd = x->control[0];
 	o.given = given.tree_fd >= 0 ? &given : NULL;
 	o.noter = &noter;
-	if (box_config_write(q, &x->root, x->a, &config, e) < 0)
+	if (box_cgroup_open(q, true, x->r->id, x->a, &x->boxes, &x->root, e) < 0 ||
+	    box_config_write(q, &x->root, x->a, &config, e) < 0)
 		return -1;
 	o.config_text = config.data;
 	o.config_len = config.len;
 	if (life_create(&o, x->a, &x->box, e) < 0)
 		return -1;
 	x->is_made = true;
+	cgroup_boxes_close(&x->boxes);
 	x->box.noter = NULL; /* what comes now is no longer about limits */
 	run_close_theirs(x);
 	if (q->terminal && terminal_take(&x->terminal, x->console[1], e) < 0)
@@ -795,6 +810,7 @@ static void run_close(struct running *x)
 			  arena_printf(x->a, "the box could not be removed: %s", ignored.text),
 			  x->a);
 	timing_mark("box removed");
+	cgroup_boxes_close(&x->boxes);
 	workspace_close(&x->workspace);
 	disk_remove(&x->disk);
 	denials_close(&x->denials);
@@ -833,6 +849,7 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.signals = LOOP_SIGNALS_NONE,
 		.streams = {{.from = -1}, {.from = -1}},
 		.workspace = WORKSPACE_NONE,
+		.boxes = CGROUP_BOXES_NONE,
 		.denials = DENIALS_CLOSED,
 		.resolver = RESOLVER_CLOSED,
 		.root = BOX_ROOT_NONE,

@@ -434,6 +434,7 @@ static int do_request(struct cli *c, struct box_request *q, int *ret_stdin_fd, s
 	q->strict_limits = c->strict_limits || c->strict;
 	q->systemd = cli_wants_systemd(c);
 	q->systemd_timeout_s = c->systemd_timeout;
+	q->own_cgroups = c->cgroup_manager && str_eq(c->cgroup_manager, "cgroupfs");
 	q->no_cgroups = c->cgroup_manager && str_eq(c->cgroup_manager, "disabled");
 	q->copy_out = c->copy_out;
 	q->list_files = c->json || c->stream;

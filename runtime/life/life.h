@@ -21,6 +21,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "cgroup/boxes.h"
 #include "cgroup/rdt.h"
 #include "cgroup/stats.h"
 #include "filter/observe.h"
@@ -96,6 +97,10 @@ struct created {
 	uint64_t cpu_before; /* what was counted before it joined … */
 	uint64_t oom_before; /* … another's container */
 };
+
+/* Where systemd has given away a place for boxes (cgroup/boxes.h), on machines where the caller may
+ * have one. start: it is made if it isn't there. The caller closes it when his box is made. */
+int life_open_boxes(bool start, struct arena *a, struct cgroup_boxes *ret, struct error *e);
 
 int life_create(const struct create_options *o, struct arena *a, struct created *ret,
 		struct error *e);
