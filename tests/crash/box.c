@@ -12,7 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { GRACE_MS = 5000 }; /* a killed process needs a moment to be gone, a long one on a busy machine */
+enum {
+	GRACE_MS = 5000
+}; /* a killed process needs a moment to be gone, a long one on a busy machine */
 
 /* Words of a command line that are filled in for each container. */
 #define A_ID "@id"

@@ -152,7 +152,8 @@ static void say(struct buf *b, const struct unit_property *p)
 			   p->pairs.v[i].text ? p->pairs.v[i].text : "", p->pairs.v[i].number);
 }
 
-/* "Name=value, …" of those that resources ask for, without devices; or the error. *writes: the files. */
+/* "Name=value, …" of those that resources ask for, without devices; or the error. *writes: the
+ * files. */
 static const char *properties_of(const struct oci_resources *r, const struct cgroup_host *of,
 				 const char **writes)
 {
@@ -188,7 +189,8 @@ TEST(limits_are_told_in_systemds_words)
 	CHECK_STR(properties_of(&r, &host_v2, NULL),
 		  "MemorySwapMax=2000, MemoryMax=1000, MemoryLow=500, CPUWeight=100, "
 		  "AllowedCPUs=0702, TasksMax=9");
-	CHECK_STR(properties_of(&r, &host_v1, NULL), "MemoryLimit=1000, CPUShares=1024, TasksMax=9");
+	CHECK_STR(properties_of(&r, &host_v1, NULL),
+		  "MemoryLimit=1000, CPUShares=1024, TasksMax=9");
 }
 
 TEST(no_limit_is_infinity_and_none_asked_for_is_nothing)
@@ -291,7 +293,11 @@ TEST(allowed_devices_are_named)
 {
 	const struct oci_device_rule rules[] = {
 		{.allow = false, .access = S("rwm")},
-		{.allow = true, .type = S("c"), .major = i64(10), .minor = i64(200), .access = S("rw")},
+		{.allow = true,
+		 .type = S("c"),
+		 .major = i64(10),
+		 .minor = i64(200),
+		 .access = S("rw")},
 		{.allow = true, .type = S("b"), .major = i64(8), .access = S("r")},
 	};
 	const char *text = devices_of(rules, 3, &host_v2);
