@@ -18,6 +18,9 @@ static struct box_request do_compile_request(const struct box_request *q)
 	struct box_limits *l = &c.limits;
 
 	c.compiles = true;
+	c.pure = false; /* which starts processes and writes files */
+	c.sandbox = NULL; /* what is in the caller's box is none of the compiler's business */
+	c.code_path = NULL;
 	c.stdin_fd = -1;
 	c.copy_out = NULL;
 	c.n_volumes = 0;
@@ -82,6 +85,7 @@ void box_sweep(const char *state_root)
 			life_delete(state_root, ids.v[at], false, NULL, &memory, &ignored);
 	}
 	arena_free(&memory);
+	image_sweep(state_root);
 }
 
 int box_do(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)

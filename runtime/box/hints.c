@@ -54,6 +54,14 @@ static const struct {
 };
 /* clang-format on */
 
+const char *hint_of_profile(const char *profile, struct arena *a)
+{
+	return arena_printf(a,
+			    "the profile %s does not have this call: --profile-add FILE adds its "
+			    "name, --profile union has those of all languages",
+			    profile);
+}
+
 const char *hint_of_call(const char *name)
 {
 	size_t i;
@@ -68,6 +76,12 @@ const char *hint_of_call(const char *name)
 const char *hint_of_network(void)
 {
 	return "a box has no network; give it what it needs as a file (-v, --stdin)";
+}
+
+const char *hint_of_pure(void)
+{
+	return "the preset pure computes alone: no processes, no sockets, nothing is written; "
+	       "print results, or choose another preset";
 }
 
 const char *hint_of_file(void)

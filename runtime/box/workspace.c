@@ -232,6 +232,17 @@ static int workspace_open_target(const char *path, int *ret, struct error *e)
 	return *ret < 0 ? err_sys(e, "--copy-out: open %s", path) : 0;
 }
 
+int workspace_check_target(const struct box_request *q, struct error *e)
+{
+	autoclose int dfd = -1;
+
+	if (!q->copy_out)
+		return 0;
+	if (workspace_open_target(q->copy_out, &dfd, e) < 0)
+		return -1;
+	return access(q->copy_out, W_OK | X_OK) < 0 ? err_sys(e, "--copy-out: %s", q->copy_out) : 0;
+}
+
 int workspace_finish(struct workspace *w, const struct box_request *q, struct arena *a,
 		     struct box_result *r, struct error *e)
 {

@@ -416,6 +416,7 @@ static int create_prepare(struct making *m, struct error *e)
 	if (bundle_load(o, m->a, &m->bundle, e) < 0 || create_check_names(m, e) < 0 ||
 	    life_plan(o, &facts, &m->bundle, m->a, &m->joins, &m->plan, &m->tightened, e) < 0)
 		return -1;
+	m->plan.root_kept = o->keep_root;
 	timing_mark("planned");
 	life_log_plan(&m->plan, m->a);
 	if (guard_check_joins(&m->plan, &m->joins, e) < 0)
@@ -490,6 +491,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 			 .cgroup = CGROUP_HANDLE_NONE,
 			 .stage_fd = -1,
 			 .listen_fd = -1,
+			 .watched = o->learning != NULL,
 			 .control_fd = o->reaped ? o->control_fd : -1,
 			 .reaper_fd = -1,
 			 .program_comes = o->program_comes,
@@ -518,6 +520,8 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	}
 	m->made.take_listener = o->take_listener;
 	m->made.judge = m->plan.judge;
+	m->made.learning = o->learning;
+	m->made.reaped = o->reaped;
 	timing_mark("created");
 	log_info("container %s created, init is process %d", o->id, m->made.pid);
 	m->made.terminal_is_ours = m->plan.program.terminal && !o->console_socket;

@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "base/str.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/rdt.h"
 #include "cgroup/systemd.h"
 #include "life/bundle.h"
+#include "filter/pure.h"
 #include "life/internal.h"
 #include "life/policy.h"
 #include "life/range.h"
@@ -96,6 +98,7 @@ int life_probe_for(const struct create_options *o, struct arena *a, struct host_
 		return -1;
 	if (o->no_cgroups)
 		ret->cgroup.mode = CGROUP_DISABLED;
+	ret->cgroup.limits_if_possible = o->limits_if_possible;
 	return o->systemd ? host_find_units(o, a, ret, e) : 0;
 }
 
@@ -133,9 +136,26 @@ int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret
 	return 0;
 }
 
-/* Where the kernel knows it, a call that is asked about is not begun anew by each signal. */
-static void host_observe(struct plan *p)
+int life_watch(struct oci_seccomp *c, enum observe how, bool learning, struct arena *a,
+	       struct seccomp_program *ret_judge, struct error *e)
 {
+	struct notes notes = {0}; /* which the plan has, too */
+
+	*ret_judge = (struct seccomp_program){0};
+	if ((how != OBSERVE_NOTHING || learning) &&
+	    seccomp_program_build(c, a, ret_judge, &notes, e) < 0)
+		return -1;
+	observe_add_rules(c, how, a);
+	return 0;
+}
+
+/* Where the kernel knows it, a call that is asked about is not begun anew by each signal. */
+void life_watch_planned(const struct oci_seccomp *c, const struct seccomp_program *judge,
+			struct plan *p)
+{
+	p->judge = *judge;
+	if (!c->observed)
+		return;
 	observe_denials(&p->filter);
 	p->filter.flags |= seccomp_waits_killable();
 }
@@ -154,13 +174,43 @@ void life_measure_machine(const struct policy *p, struct host_facts *f)
 					    .now = (uint64_t)time(NULL)};
 }
 
+static void host_rlimit(struct oci_config *c, const char *type, uint64_t value, struct arena *a)
+{
+	struct oci_process *p = &c->process;
+	const size_t n = p->rlimits.n;
+	struct oci_rlimit *wider = arena_array(a, n + 1, struct oci_rlimit);
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		wider[i] = p->rlimits.v[i];
+		if (str_eq(wider[i].type, type))
+			return; /* whoever asked for one has it */
+	}
+	wider[n] = (struct oci_rlimit){.type = arena_strdup(a, type), .hard = value, .soft = value};
+	p->rlimits.v = wider;
+	p->rlimits.n = n + 1;
+}
+
+/* Of memory, what is private and can be written counts: runtimes reserve far more than they use, so
+ * RLIMIT_AS would end them. The number of processes is that of one id in one user namespace. */
+void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a)
+{
+	const struct oci_resources *r = &c->linux_.resources;
+
+	if (!f->cgroup.limits_if_possible || !cgroup_plan_skips(&f->cgroup, !f->machine_root))
+		return;
+	if (r->memory.limit.set && r->memory.limit.v > 0)
+		host_rlimit(c, "RLIMIT_DATA", (uint64_t)r->memory.limit.v, a);
+	if (r->pids_limit.set && r->pids_limit.v > 0)
+		host_rlimit(c, "RLIMIT_NPROC", (uint64_t)r->pids_limit.v, a);
+}
+
 static int host_plan(const struct create_options *o, struct host_facts *facts,
 		     const struct bundle *b, struct arena *a, struct plan *p, struct tightened *t,
 		     struct error *e)
 {
 	const char *state_root = path_clean(a, life_state_dir(o->root, ".", a));
-	struct seccomp_program judge = {0};
-	struct notes notes = {0}; /* which the plan has, too */
+	struct seccomp_program judge;
 
 	if (life_choose_policy(o->policy, &b->config->annotations, a, &t->policy, e) < 0 ||
 	    life_check_options(&t->policy, o, e) < 0)
@@ -170,15 +220,13 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	range_find(o, b->dir, b->config, a, facts, t);
 	if (policy_tighten(&t->policy, facts, b->config, a, &t->clamps, e) < 0)
 		return -1;
-	if (o->observe != OBSERVE_NOTHING &&
-	    seccomp_program_build(&b->config->linux_.seccomp, a, &judge, &notes, e) < 0)
+	life_limit_without_cgroups(facts, b->config, a);
+	if (o->pure)
+		pure_narrow(&b->config->linux_.seccomp, a);
+	if (life_watch(&b->config->linux_.seccomp, o->observe, o->learning != NULL, a, &judge, e) < 0 ||
+	    plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
 		return -1;
-	observe_add_rules(&b->config->linux_.seccomp, o->observe, a);
-	if (plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
-		return -1;
-	p->judge = judge;
-	if (b->config->linux_.seccomp.observed)
-		host_observe(p);
+	life_watch_planned(&b->config->linux_.seccomp, &judge, p);
 	if (o->ids_if_possible && facts->no_id_range)
 		notes_add(&p->warnings,
 			  arena_printf(a, "no user namespace, since %s", facts->no_id_range), a);

@@ -49,7 +49,7 @@ ASKING='.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", listenerPath: ($T + "
 
 # $BG has not been waiting until its own patience ended.
 _was_told_to_end() {
-	unlike "$(<"$T/said")" 'no answer within' "$1"
+	! grep -q 'no answer within' "$T/said" || escaped "$1: $(<"$T/said")"
 }
 
 # $BG waits for somebody; delete doesn't wait for it.

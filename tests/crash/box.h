@@ -17,7 +17,7 @@ enum {
 };
 
 /* What must exist before the verb. */
-enum need { NEED_NOTHING, NEED_CREATED, NEED_RUNNING, NEED_PAUSED, NEED_STOPPED };
+enum need { NEED_NOTHING, NEED_CREATED, NEED_RUNNING, NEED_PAUSED, NEED_STOPPED, NEED_BOX };
 
 /* What the verb brings to execve. */
 enum starts { STARTS_NOTHING, STARTS_CONTAINER, STARTS_EXTRA };
@@ -42,6 +42,7 @@ struct box {
 	const char *runtime;
 	/* The cgroups are scopes: create and run are told, the other verbs have to know it. */
 	bool systemd;
+	char *rootfs; /* of a box that stays */
 	const char *template; /* its config.json holds @ID@, @ARGS@ and, if it likes, @FACTS@ */
 	const char *facts;    /* text for @FACTS@ */
 	bool probe;	      /* what a verb starts is /bin/probe instead of sleep or true */

@@ -226,6 +226,8 @@ TEST(a_file_that_is_wrong_is_refused_with_its_line)
 		{"{\"version\": 1, \"policies\": {\"A/B\": {}}}", "a name is of a-z"},
 		{"{\"version\": 1, \"default\": \"none\"}", "default: there is no policy \"none\""},
 		{"{\"version\": 1, \"choices\": [\"none\"]}", "choices[0]"},
+		{"{\"version\": 1, \"audit\": \"audit.log\"}", "audit"},
+		{"{\"version\": 1, \"audit\": 1}", "audit"},
 		{"{\"version\": 1, \"version\": 1}", "duplicate key"},
 	};
 	struct policy_file f;

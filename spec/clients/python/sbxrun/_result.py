@@ -92,7 +92,7 @@ class Result:
 class Event:
     """One line of a stream."""
 
-    kind: str  # start, stdout, stderr, denial, end
+    kind: str  # note, stdout, stderr, end
     data: bytes = b""  # of stdout and stderr
     result: Optional[Result] = None  # of end
     raw: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False, compare=False)

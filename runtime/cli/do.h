@@ -1,0 +1,26 @@
+/* From the command line to a request, and from a result to output: for do and for box. */
+#pragma once
+
+#include "box/box.h"
+#include "cli/cli.h"
+
+enum { DO_FAILURE = 125 };
+
+/* Each takes options out of c, and leaves what is not given as it is. */
+int do_limits(const struct cli *c, struct box_request *q, struct error *e);
+int do_duration(const char *option, const char *text, int64_t *ret, struct arena *a,
+		struct error *e);
+int do_volumes(const struct cli *c, struct box_request *q, struct error *e);
+int do_ulimits(const struct cli *c, struct box_request *q, struct error *e);
+int do_env(struct cli *c, struct box_request *q, struct error *e);
+int do_user(const struct cli *c, struct box_request *q, struct error *e);
+int do_denials(const struct cli *c, struct box_request *q, struct error *e);
+
+/* Language, code and arguments, or a command, from c->args. */
+int do_program(const struct cli *c, struct box_request *q, struct error *e);
+
+/* *ret_fd: what was opened for it, to be closed. */
+int do_stdin(const struct cli *c, struct box_request *q, int *ret_fd, struct error *e);
+
+/* Prints it in the way that was asked for. */
+int do_show(const struct cli *c, const struct box_result *r, struct error *e);
