@@ -1,6 +1,7 @@
 /*
  * The root that a box runs in: an image or a directory that sbxrun-rootfs has built, or that the
- * caller names; and where there is none, a frame of a few directories and links for the host's own /usr.
+ * caller names; and where there is none, a frame of a few directories and links for the host's own
+ * /usr.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -255,7 +256,8 @@ static int root_of_host(struct arena *a, struct box_root *ret, struct error *e)
 static int root_of_image(const struct box_request *q, const char *path, struct arena *a,
 			 struct box_root *ret, struct error *e)
 {
-	const char *slash = strrchr(path, '/'), *dir = arena_strndup(a, path, (size_t)(slash - path));
+	const char *slash = strrchr(path, '/'),
+		   *dir = arena_strndup(a, path, (size_t)(slash - path));
 	struct manifest m;
 
 	ret->lock_fd = root_lock(*dir ? dir : "/");
@@ -278,7 +280,8 @@ static int root_of_image(const struct box_request *q, const char *path, struct a
 /* Below a manifest it is one that sbxrun-rootfs has built, and may remove. */
 static void root_lock_around(const char *path, struct arena *a, struct box_root *ret)
 {
-	const char *slash = strrchr(path, '/'), *dir = arena_strndup(a, path, (size_t)(slash - path));
+	const char *slash = strrchr(path, '/'),
+		   *dir = arena_strndup(a, path, (size_t)(slash - path));
 
 	if (str_eq(slash, "/rootfs") && access(path_join(a, dir, "manifest.json"), F_OK) == 0)
 		ret->lock_fd = root_lock(dir);

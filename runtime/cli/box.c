@@ -363,5 +363,11 @@ const struct cli_command cli_box = {
 	"create [LANGUAGE] | exec ID -- COMMAND [ARG…] | run ID LANGUAGE CODE|FILE|- [-- ARG…] | "
 	"write ID PATH [FILE|-] | read ID PATH | ls ID [PATH] | stat ID PATH | rm-file ID PATH | "
 	"list | destroy ID | gc",
-	"keep a box between calls, and run code in it", box_cli_options, ARRAY_SIZE(box_cli_options), 1,
-	SIZE_MAX, true, box_run_verb, .failure = DO_FAILURE};
+	"keep a box between calls, and run code in it",
+	box_cli_options,
+	ARRAY_SIZE(box_cli_options),
+	1,
+	SIZE_MAX,
+	true,
+	box_run_verb,
+	.failure = DO_FAILURE};
