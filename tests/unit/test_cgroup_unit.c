@@ -66,6 +66,19 @@ TEST(three_words_become_a_scope_in_a_slice)
 	CHECK_STR(unit_of("-.slice:p:n", "id", false), "p-n.scope in -.slice at /p-n.scope");
 }
 
+TEST(systemd_has_25_seconds_unless_told_otherwise)
+{
+	struct cgroup_host host = by_systemd(&host_v2, "");
+	struct oci_config c = {0};
+	struct cgroup_plan p;
+
+	CHECK_INT(cgroup_plan_make(&c, "id", &host, false, &arena, &p, &err), 0);
+	CHECK_INT(p.unit.timeout_s, 25);
+	host.unit_timeout_s = 7;
+	CHECK_INT(cgroup_plan_make(&c, "id", &host, false, &arena, &p, &err), 0);
+	CHECK_INT(p.unit.timeout_s, 7);
+}
+
 TEST(names_that_systemd_would_not_take_are_refused)
 {
 	static const char *const wrong[] = {
