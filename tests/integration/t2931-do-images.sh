@@ -190,6 +190,21 @@ a_run_that_is_killed_leaves_what_the_next_one_sweeps() {
 	is "$(sbx list -q)" ''
 }
 
+a_run_that_is_killed_while_its_program_runs_is_swept() {
+	local pid
+	library one
+	mkdir -m 777 volume
+	SBXRUN_ROOTFS_DIR=$T/library "$SBXRUN" --root "$T/state" "do" --rootfs one -v "$T/volume:/v" -- sh -c ': >/v/here; sleep 1000' &
+	pid=$!
+	wait_until 10 test -e volume/here
+	# It is used: nobody unmounts it.
+	_sh --rootfs "$T/library/one/rootfs" true
+	is "$(_mounts)" 1
+	kill -KILL "$pid"
+	wait "$pid" || :
+	wait_until 10 eval '_sh --rootfs "$T/library/one/rootfs" true && [ -z "$(left_of_do)" ]'
+}
+
 a_rootfs_in_use_is_not_removed_under_a_box() {
 	local pid tool=${TESTS_DIR%/*}/rootfs-tools/sbxrun-rootfs
 	library one
