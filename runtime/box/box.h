@@ -1,7 +1,8 @@
 /*
  * The code runner: a request becomes a config in memory, the config becomes a container by the very
  * same way as that of any engine (life/life.h), and what happened in it becomes a result. Nothing
- * stays: a box ends with its program, or with the process that runs it.
+ * stays: a box ends with its program, or with the process that runs it. But for those that are made to
+ * stay (sandbox.h).
  *
  *	languages.c  rows of languages and limits    rootfs.c     the root that it runs in
  *	do.c         one box, or two: compiling       run.c        a box from birth to end
@@ -13,7 +14,7 @@
  *	profiles.c   system calls of languages
  *	redact.c     secrets in the output           audit.c      a record of runs
  *	result.c     the result as JSON              words.c      errors in the caller's words
- *	explain.c    what it would be held to
+ *	explain.c    what it would be held to        sandbox.c    boxes that stay between calls
  */
 #pragma once
 
@@ -32,6 +33,7 @@ struct create_options;
 
 #define BOX_WORKSPACE "/workspace"
 #define BOX_ID_PREFIX "do-"
+#define BOX_FACTS "org.sbxrun.box" /* the annotation of a box that stays */
 enum { BOX_UID = 65534, BOX_CODE_MAX = 16 << 20, BOX_GRACE_MS = 2000,
        /* of who has used up his time on processors: it goes on running meanwhile */
        BOX_CPU_GRACE_MS = 200 };
@@ -108,8 +110,13 @@ enum box_output {
 	OUTPUT_EVENTS, /* to standard output, as lines of JSON */
 };
 
+struct sandbox; /* box/sandbox.h */
+
 struct box_request {
 	const char *state_root;
+	struct sandbox *sandbox; /* the box that it runs in, locked; NULL: one of its own */
+	const char *code_path; /* where the code goes there */
+	const char *facts; /* of a box that stays: an annotation of its config; NULL: none */
 	const char *policy; /* NULL: code */
 	const char *profile;  /* of system calls (box/profiles.h); NULL: as box_choose_profile() says
 			       */
@@ -134,6 +141,7 @@ struct box_request {
 	bool systemd;
 	uint32_t systemd_timeout_s; /* 0: the default */
 	bool no_cgroups;
+	bool own_cgroups; /* in the caller's own cgroup, wherever that is */
 	bool strict_limits; /* a limit that can't be held is a failure */
 	bool pure; /* no processes, sockets, files to write: filter/pure.h */
 	enum box_denials denials;
@@ -186,6 +194,7 @@ struct box_files {
 
 struct box_result {
 	const char *id;
+	const char *sandbox_id; /* of the box that stays; NULL: it had one of its own */
 	const struct box_language *language;
 	const char *rootfs; /* name, and digest if it has one */
 	const char *profile; /* of system calls; NULL: the policy's list */
@@ -253,6 +262,7 @@ void box_tell(const struct box_result *r, struct buf *b);
 
 /* The roots that there are, and where one is looked for. */
 struct box_root {
+	const char *cgroup; /* of the box; NULL: below the caller's own */
 	const char *path;  /* of the directory */
 	const char *name;  /* for the result */
 	bool host;	   /* it is a frame for the host's /usr */
@@ -270,6 +280,11 @@ void box_root_close(struct box_root *root);
 /* The config of a box, as JSON. */
 int box_config_write(const struct box_request *q, const struct box_root *root, struct arena *a,
 		     struct buf *b, struct error *e);
+
+/* Where its cgroup will be, on a machine of systemd's. */
+struct cgroup_boxes;
+int box_cgroup_open(const struct box_request *q, bool start, const char *id, struct arena *a,
+		    struct cgroup_boxes *ret, struct box_root *root, struct error *e);
 
 /* What a create of such a box is asked for, but for what belongs to one run: id, descriptors,
  * config. */

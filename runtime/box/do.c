@@ -19,6 +19,8 @@ static struct box_request do_compile_request(const struct box_request *q)
 	struct box_limits *l = &c.limits;
 
 	c.compiles = true;
+	c.sandbox = NULL; /* what is in the caller's box is none of the compiler's business */
+	c.code_path = NULL;
 	c.pure = false; /* which starts processes and writes files */
 	c.stdin_fd = -1;
 	c.copy_out = NULL;

@@ -144,13 +144,16 @@ static int explain_fill(const struct box_request *q, struct arena *a, struct box
 			struct error *e)
 {
 	struct buf config = buf_new(a, EXPLAIN_MAX);
+	struct cgroup_boxes boxes = CGROUP_BOXES_NONE;
 	struct create_options o;
 	size_t i;
 
 	*ret = (struct box_explanation){.q = q};
 	if (box_root_find(q, a, &ret->root, e) < 0 ||
+	    box_cgroup_open(q, false, BOX_ID_PREFIX "example", a, &boxes, &ret->root, e) < 0 ||
 	    box_config_write(q, &ret->root, a, &config, e) < 0)
 		return -1;
+	cgroup_boxes_close(&boxes);
 	o = box_options(q, &ret->root);
 	o.id = BOX_ID_PREFIX "example";
 	o.config_text = config.data;

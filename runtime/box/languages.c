@@ -102,6 +102,8 @@ const char *box_code_path(const struct box_request *q, struct arena *a)
 	const bool compiled = l->compile[0] && !q->compiles;
 	const char *file = compiled ? l->product : l->file;
 
+	if (q->code_path)
+		return q->code_path;
 	if (q->cwd || box_workspace_is_volume(q))
 		return arena_printf(a, "/tmp/%s", file);
 	return compiled ? arena_printf(a, "./%s", file) : file;

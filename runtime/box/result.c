@@ -228,7 +228,7 @@ void box_result_write(const struct box_result *r, struct buf *b)
 	buf_char(b, '{');
 	result_number(b, "v", 1);
 	result_string(b, "id", r->id);
-	result_unknown(b, "sandbox_id");
+	result_string(b, "sandbox_id", r->sandbox_id);
 	result_bool(b, "success", r->status == BOX_OK);
 	result_string(b, "status", box_status_words[r->status]);
 	result_string(b, "language", r->language ? r->language->name : NULL);

@@ -123,6 +123,9 @@ struct cli {
 	bool stream;
 	bool redact;
 	bool strict_limits;
+	/* box */
+	char *box_id;
+	char *idle;
 	/* learn */
 	char *output;
 	bool with_refused;
@@ -201,6 +204,7 @@ extern const size_t cli_n_globals;
 extern const struct cli_command cli_create, cli_start, cli_run, cli_state, cli_kill, cli_delete,
 	cli_list, cli_exec, cli_spec, cli_features, cli_plan,
 	cli_pause, cli_resume, cli_ps, cli_update, cli_events, cli_worker, cli_install,
-	cli_uninstall, cli_policy, cli_explain, cli_audit, cli_doctor, cli_do, cli_learn;
+	cli_uninstall, cli_policy, cli_explain, cli_audit, cli_doctor, cli_do, cli_learn,
+	cli_box;
 
 extern const char cli_version[];

@@ -15,6 +15,7 @@
 #include "box/explain.h"
 #include "box/profiles.h"
 #include "cli/cli.h"
+#include "cli/do.h"
 #include "cli/explain.h"
 #include "cli/units.h"
 #include "json/json.h"
@@ -23,7 +24,7 @@
 #include "sys/loop.h"
 #include "sys/sys.h"
 
-enum { RESULT_MAX = 256 << 20, FAILURE = 125, ENV_FILE_MAX = 1 << 20, DURATION_MAX_S = 366 * 86400,
+enum { RESULT_MAX = 256 << 20, ENV_FILE_MAX = 1 << 20, DURATION_MAX_S = 366 * 86400,
        OPEN_FILES_MIN = 16 };
 
 /* ---- limits ---- */
@@ -44,8 +45,8 @@ static int do_size(const char *option, const char *text, int64_t least, int64_t 
 }
 
 /* Seconds, or with a unit: 5, 0.5, 500ms, 2m. */
-static int do_duration(const char *option, const char *text, int64_t *ret, struct arena *a,
-		       struct error *e)
+int do_duration(const char *option, const char *text, int64_t *ret, struct arena *a,
+		struct error *e)
 {
 	int64_t v;
 
@@ -85,7 +86,7 @@ static int do_number(const char *option, const char *text, uint32_t *ret, struct
 	return 0;
 }
 
-static int do_limits(const struct cli *c, struct box_request *q, struct error *e)
+int do_limits(const struct cli *c, struct box_request *q, struct error *e)
 {
 	struct box_limits *l = &q->limits;
 	const struct box_preset *preset = c->preset ? box_preset_find(c->preset) : NULL;
@@ -147,7 +148,7 @@ static int do_volume(const char *text, struct arena *a, struct box_volume *ret, 
 	return 0;
 }
 
-static int do_volumes(const struct cli *c, struct box_request *q, struct error *e)
+int do_volumes(const struct cli *c, struct box_request *q, struct error *e)
 {
 	struct box_volume *v = arena_array(c->arena, c->volumes.n + 1, struct box_volume);
 	size_t i;
@@ -205,7 +206,7 @@ static int do_ulimit(const char *text, struct arena *a, struct box_rlimit *ret, 
 	return err_set(e, ERR_USAGE, "--ulimit %s: it is NAME=SOFT or NAME=SOFT:HARD", text);
 }
 
-static int do_ulimits(const struct cli *c, struct box_request *q, struct error *e)
+int do_ulimits(const struct cli *c, struct box_request *q, struct error *e)
 {
 	struct box_rlimit *v = arena_array(c->arena, c->ulimits.n + 1, struct box_rlimit);
 	size_t i;
@@ -234,7 +235,7 @@ static void do_add_env(struct cli *c, struct strings *env, const char *word)
 	env->v[env->n++] = arena_strdup(c->arena, word);
 }
 
-static int do_env(struct cli *c, struct box_request *q, struct error *e)
+int do_env(struct cli *c, struct box_request *q, struct error *e)
 {
 	autoclose int fd = -1;
 	char *text, *line, *next;
@@ -258,7 +259,7 @@ static int do_env(struct cli *c, struct box_request *q, struct error *e)
 	return 0;
 }
 
-static int do_user(const struct cli *c, struct box_request *q, struct error *e)
+int do_user(const struct cli *c, struct box_request *q, struct error *e)
 {
 	const char *colon;
 
@@ -318,7 +319,7 @@ static int do_code(const struct cli *c, struct box_request *q, struct error *e)
 	return 0;
 }
 
-static int do_program(const struct cli *c, struct box_request *q, struct error *e)
+int do_program(const struct cli *c, struct box_request *q, struct error *e)
 {
 	struct buf all = buf_new(c->arena, sizeof(e->text));
 	size_t i, first = c->dashes ? 0 : 2;
@@ -344,7 +345,7 @@ static int do_program(const struct cli *c, struct box_request *q, struct error *
 }
 
 /* Its input is ours, unless that is where the code comes from. */
-static int do_stdin(const struct cli *c, struct box_request *q, int *ret_fd, struct error *e)
+int do_stdin(const struct cli *c, struct box_request *q, int *ret_fd, struct error *e)
 {
 	bool is_code = !c->dashes && str_eq(c->args[1], "-");
 
@@ -361,7 +362,7 @@ static int do_stdin(const struct cli *c, struct box_request *q, int *ret_fd, str
 	return 0;
 }
 
-static int do_denials(const struct cli *c, struct box_request *q, struct error *e)
+int do_denials(const struct cli *c, struct box_request *q, struct error *e)
 {
 	static const char *const words[] = {
 		[DENIALS_NONE] = "none", [DENIALS_CALLS] = "calls", [DENIALS_FULL] = "full"};
@@ -433,6 +434,7 @@ static int do_request(struct cli *c, struct box_request *q, int *ret_stdin_fd, s
 	q->strict_limits = c->strict_limits || c->strict;
 	q->systemd = cli_wants_systemd(c);
 	q->systemd_timeout_s = c->systemd_timeout;
+	q->own_cgroups = c->cgroup_manager && str_eq(c->cgroup_manager, "cgroupfs");
 	q->no_cgroups = c->cgroup_manager && str_eq(c->cgroup_manager, "disabled");
 	q->copy_out = c->copy_out;
 	q->list_files = c->json || c->stream;
@@ -465,7 +467,7 @@ static int do_request(struct cli *c, struct box_request *q, int *ret_stdin_fd, s
 
 /* ---- the result ---- */
 
-static int do_show(const struct cli *c, const struct box_result *r, struct error *e)
+int do_show(const struct cli *c, const struct box_result *r, struct error *e)
 {
 	struct buf b = buf_new(c->arena, RESULT_MAX);
 
@@ -483,8 +485,8 @@ static int do_show(const struct cli *c, const struct box_result *r, struct error
 }
 
 /* The administrator's files, which nobody can do without, and then the caller's own. */
-static int do_audit_files(const struct cli *c, const struct box_request *q, struct strings *ret,
-			  struct error *e)
+int do_audit_files(const struct cli *c, const struct box_request *q, struct strings *ret,
+		   struct error *e)
 {
 	size_t i;
 
@@ -507,7 +509,7 @@ static const char *do_whose_audit(const struct cli *c, const char *file)
 	return c->audit && str_eq(file, c->audit) ? "--audit" : "the policy's audit file";
 }
 
-static int do_audit_try(const struct cli *c, const struct strings *files, struct error *e)
+int do_audit_try(const struct cli *c, const struct strings *files, struct error *e)
 {
 	size_t i;
 
@@ -517,14 +519,14 @@ static int do_audit_try(const struct cli *c, const struct strings *files, struct
 	return 0;
 }
 
-static int do_audit(const struct cli *c, const struct strings *files, const struct box_request *q,
-		    const struct box_result *r, struct error *e)
+int do_audit(const struct cli *c, const char *verb, const struct strings *files,
+	     const struct box_request *q, const struct box_result *r, struct error *e)
 {
 	struct buf limits = buf_new(c->arena, RESULT_MAX), denials = buf_new(c->arena, RESULT_MAX);
 	struct audit_entry line = {
 		.uid = getuid(),
-		.verb = "do",
-		.id = r->id,
+		.verb = verb,
+		.id = r->sandbox_id ? r->sandbox_id : r->id,
 		.language = r->language ? r->language->name : NULL,
 		.code_sha256 = *r->code_sha256 ? r->code_sha256 : NULL,
 		.rootfs = r->rootfs,
@@ -616,14 +618,14 @@ static int do_run(struct cli *c, struct error *e)
 		return -1;
 	c->fails = NULL; /* what follows is the object */
 	box_sweep(q.state_root);
-	if (do_audit(c, &audits, &q, r, e) < 0) {
-		c->failure = FAILURE;
+	if (do_audit(c, "do", &audits, &q, r, e) < 0) {
+		c->failure = DO_FAILURE;
 		notes_add(&r->notes.notes, arena_strdup(c->arena, e->text), c->arena);
 		(void)!do_show(c, r, &ignored);
 		return -1;
 	}
 	if (do_show(c, r, e) < 0) {
-		c->failure = FAILURE;
+		c->failure = DO_FAILURE;
 		return -1;
 	}
 	return 0;
@@ -694,5 +696,5 @@ static const struct cli_option do_options[] = {
 const struct cli_command cli_do = {
 	"do", "LANGUAGE CODE|FILE|- [ARG…] | -- COMMAND [ARG…]",
 	"run code in a box of its own, and say what happened", do_options, ARRAY_SIZE(do_options),
-	0, SIZE_MAX, true, do_run, .program = true, .failure = FAILURE, .fails = do_fail,
+	0, SIZE_MAX, true, do_run, .program = true, .failure = DO_FAILURE, .fails = do_fail,
 	.passing = true, .watched = true};

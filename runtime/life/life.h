@@ -21,6 +21,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "cgroup/boxes.h"
 #include "cgroup/rdt.h"
 #include "cgroup/stats.h"
 #include "filter/observe.h"
@@ -64,7 +65,7 @@ struct create_options {
 	bool notify;		 /* the caller is a service that wants to know when it is ready */
 	const int *streams;	 /* three descriptors for the program; NULL: the caller's own */
 	bool reaped; /* the first process is a reaper of ours (reaper/order.h) … */
-	int control_fd; /* … and this is its end of the socket; with reaped alone */
+	int control_fd; /* … and this its end of the socket; -1: there is no program, it waits */
 	const struct given_tree *given; /* NULL: none */
 	bool keep_root; /* others run in it, too: nothing is made in it */
 	bool program_comes; /* its file is not there yet: the reaper writes it */
@@ -93,7 +94,13 @@ struct created {
 	int64_t started;       /* the moment (sys/loop.h); 0: it was not */
 	const struct noter *noter;
 	struct telling *telling; /* what is still to be told of it (life/tell.c); NULL: nothing */
+	uint64_t cpu_before; /* what was counted before it joined … */
+	uint64_t oom_before; /* … another's container */
 };
+
+/* Where systemd has given away a place for boxes (cgroup/boxes.h), on machines where the caller may
+ * have one. start: it is made if it isn't there. The caller closes it when his box is made. */
+int life_open_boxes(bool start, struct arena *a, struct cgroup_boxes *ret, struct error *e);
 
 int life_create(const struct create_options *o, struct arena *a, struct created *ret,
 		struct error *e);
@@ -152,8 +159,22 @@ struct exec_options {
 	bool strict;
 	unsigned int preserve_fds;
 	const struct noter *noter;
+	/* For life_join() alone, as create_options has them. */
+	const int *streams;
+	int control_fd;
+	bool program_comes;
+	enum observe observe;
 };
 int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, struct error *e);
+
+/* The same for a reaper of ours, which becomes a child of this process; it is for life_wait(),
+ * life_cpu_time() and life_leave(). The container itself stays. *ret_listener_fd as of
+ * life_launch(). */
+int life_join(const struct exec_options *o, struct arena *a, struct created *ret,
+	      int *ret_listener_fd, struct error *e);
+
+/* Kills a process that has joined a container, collects it, and lets go. */
+void life_leave(struct created *c);
 
 /* A container as it is now. */
 struct life_view {
