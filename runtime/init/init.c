@@ -87,7 +87,10 @@ static int init_set_oom_score(struct init *in, struct error *e)
 {
 	if (!in->plan->program.oom_score_adj.set || init_is_given_oom_score(in->plan))
 		return 0;
-	in->proc_dfd = proc_open(e);
+	in->proc_dfd = proc_new();
+	in->sources.proc_dfd = in->proc_dfd;
+	if (in->proc_dfd < 0)
+		in->proc_dfd = proc_open(e);
 	return in->proc_dfd < 0 ? -1 : init_write_oom_score(in, e);
 }
 

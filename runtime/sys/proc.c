@@ -32,10 +32,15 @@ static bool proc_is_root(int dfd)
 	       st.st_ino == PROC_ROOT_INO;
 }
 
+int proc_new(void)
+{
+	return sys_mount_new("proc", NULL, NULL,
+			     MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+}
+
 int proc_open(struct error *e)
 {
-	autoclose int dfd = sys_mount_new("proc", NULL, NULL,
-					  MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	autoclose int dfd = proc_new();
 
 	if (dfd >= 0)
 		return fd_steal(&dfd);

@@ -10,6 +10,9 @@
 
 #include "base/err.h"
 
+/* A procfs for this process's pid namespace that is attached nowhere; -1 with errno. */
+int proc_new(void);
+
 /* Opens a procfs for this process's pid namespace: private if possible, else a checked /proc. */
 int proc_open(struct error *e);
 
