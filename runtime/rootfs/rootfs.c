@@ -256,12 +256,6 @@ static int rootfs_attach(const struct plan *p, const struct sources *s, struct e
 }
 
 /* Below the root, where it goes away with the host's tree. */
-static void rootfs_settle(const struct plan *p, const struct sources *s, int tree_fd)
-{
-	if (p->new_root && tree_fd >= 0)
-		nodes_settle(tree_fd, s->root_at_fd);
-}
-
 static int rootfs_take_nodes(const struct plan *p, struct sources *s, struct rootfs *r,
 			     struct error *e)
 {
@@ -270,7 +264,8 @@ static int rootfs_take_nodes(const struct plan *p, struct sources *s, struct roo
 	    ((r->nodes_fd = nodes_new()) < 0 ||
 	     proc_files_write(&p->proc_files, r->nodes_fd) < 0))
 		return err_sys(e, "linux.maskedPaths: make a tmpfs");
-	rootfs_settle(p, s, r->nodes_fd);
+	if (r->nodes_fd >= 0)
+		nodes_settle(r->nodes_fd, p->new_root ? s->root_at_fd : -1);
 	return p->masked_paths.n ? mask_prepare(p, r, e) : 0;
 }
 
@@ -282,7 +277,6 @@ int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, st
 	 * reach ours. */
 	if (p->new_root && mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) < 0)
 		return err_sys(e, "detach the mount namespace from the host's");
-	rootfs_settle(p, s, s->proc_dfd);
 	if (rootfs_take_nodes(p, s, ret, e) < 0)
 		return -1;
 	if (rootfs_attach(p, s, e) < 0)

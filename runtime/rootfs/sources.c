@@ -20,7 +20,6 @@ struct sources sources_none(const struct plan *p, struct arena *a)
 		.root_mapped_fd = -1,
 		.pid_ns_fd = -1,
 		.nodes_fd = -1,
-		.proc_dfd = -1,
 		.peers = p->keep_host_propagation,
 		.mounts = arena_array(a, p->n_mounts + 1, int),
 		.cloned = arena_array(a, p->n_mounts + 1, bool),

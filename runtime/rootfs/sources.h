@@ -21,7 +21,6 @@ struct sources {
 	int root_at_fd; /* the directory itself, where the clone will be attached */
 	int root_mapped_fd; /* the parent's clone, where ids are mapped (rootfs/stage.h); or -1 */
 	int nodes_fd;	/* what the parent has made for it (rootfs/nodes.h); -1: nothing */
-	int proc_dfd;	/* init's own procfs, attached nowhere (not ours to close); or -1 */
 	int *mounts;	/* one a mount of the plan; -1: not a bind */
 	bool *cloned;	/* it is a clone already, and not the source itself */
 	uint64_t *mount_ids; /* what they are once they are mounted (rootfs/mounted.h) */

@@ -10,8 +10,8 @@
 
 #include "base/err.h"
 
-/* A procfs for this process's pid namespace that is attached nowhere; -1 with errno. */
-int proc_new(void);
+/* The host's /proc, checked to be one. Paths below it that something is mounted on don't open. */
+int proc_open_host(struct error *e);
 
 /* Opens a procfs for this process's pid namespace: private if possible, else a checked /proc. */
 int proc_open(struct error *e);
