@@ -209,9 +209,9 @@ static int init_write_sysctls(struct init *in, struct error *e)
 }
 
 /* Writes through the host's procfs, if it was opened and nothing lies on the files, or else through
- * a private one, for the image may have put anything on its own /proc. Before the masks, which cover
- * parts of /proc, and while init may still mount. The host's is of no use to anybody afterwards: it
- * is closed at once. */
+ * a private one, for the image may have put anything on its own /proc. Before the masks, which
+ * cover parts of /proc, and while init may still mount. The host's is of no use to anybody
+ * afterwards: it is closed at once. */
 static int init_write_proc(struct init *in, struct error *e)
 {
 	const bool labels = in->plan->lsm.apparmor_profile || in->plan->lsm.selinux_label;

@@ -42,8 +42,8 @@ static int cover_take(struct cover *c, int *clone_fd)
 		c->attached = true;
 		return c->fd;
 	}
-	return *clone_fd = open_tree(c->fd, "",
-				     OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+	return *clone_fd =
+		       open_tree(c->fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
 }
 
 static int mask_cover(bool peers, struct cover *c, struct in_root target, const struct stat *st,
