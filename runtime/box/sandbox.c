@@ -417,8 +417,8 @@ static int create_box(const struct box_request *q, const char *id, uint32_t idle
 	return result;
 }
 
-int sandbox_create(const struct box_request *q, const char *id, uint32_t idle_s, struct arena *a,
-		   const char **ret_id, struct noted *notes, struct error *e)
+int sandbox_create(const struct box_request *q, const char *id, uint32_t idle_s, uint32_t most,
+		   struct arena *a, const char **ret_id, struct noted *notes, struct error *e)
 {
 	autoclose int registry_fd = -1;
 
@@ -428,12 +428,12 @@ int sandbox_create(const struct box_request *q, const char *id, uint32_t idle_s,
 	if (registry_fd < 0)
 		return -1;
 	sandbox_registry_sweep(registry_fd, q->state_root, false);
-	if (sandbox_registry_count(q->state_root, a) >= SANDBOX_MOST &&
+	if (sandbox_registry_count(q->state_root, a) >= most &&
 	    sandbox_registry_sweep(registry_fd, q->state_root, true) == 0)
 		return err_set(e, ERR_HOST,
-			       "there are %d boxes, which is the most that there may be: box destroy "
+			       "there are %u boxes, which is the most that there may be: box destroy "
 			       "what is no longer needed (box list)",
-			       SANDBOX_MOST);
+			       most);
 	if (create_box(q, id, idle_s ? idle_s : SANDBOX_IDLE_S, a, notes, e) < 0)
 		return e->class == ERR_EXISTS ?
 			       err_set(e, ERR_EXISTS, "there is a box \"%s\" already", id) :

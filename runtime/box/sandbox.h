@@ -71,10 +71,10 @@ void sandbox_close(struct sandbox *s);
  * model. */
 int sandbox_check_id(const char *id, struct error *e);
 
-/* id NULL: one is made up. idle_s 0: the default. The request says what the box has; it has no
+/* id NULL: one is made up. idle_s 0: the default. most: how many there may be. The request says what the box has; it has no
  * program. */
-int sandbox_create(const struct box_request *q, const char *id, uint32_t idle_s, struct arena *a,
-		   const char **ret_id, struct noted *notes, struct error *e);
+int sandbox_create(const struct box_request *q, const char *id, uint32_t idle_s, uint32_t most,
+		   struct arena *a, const char **ret_id, struct noted *notes, struct error *e);
 
 /* Opens a box that runs. ERR_NOT_FOUND: there is none; ERR_EXPIRED: there was. */
 int sandbox_open(const char *root, const char *id, struct arena *a, struct sandbox *ret,

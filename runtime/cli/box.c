@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "box/operator.h"
 #include "box/sandbox.h"
 #include "cli/box.h"
 #include "cli/cli.h"
@@ -80,21 +81,34 @@ static int create_show(const struct cli *c, const char *id, const struct noted *
 
 static int box_create(struct cli *c, const char *language, struct error *e)
 {
+	const struct operator_given given = {.memory = c->memory,
+					     .cpus = c->cpus,
+					     .pids = c->pids_limit,
+					     .disk = c->disk,
+					     .timeout = c->timeout,
+					     .output = c->output_limit};
 	struct noted notes = {.arena = c->arena};
 	struct box_request q;
 	const char *id = c->box_id;
+	struct operator_file operator;
 	int64_t idle_ns = 0;
+	uint32_t longest;
 
 	if (box_request_of(c, &q, e) < 0 || do_limits(c, &q, e) < 0 ||
 	    do_volumes(c, &q, e) < 0 || do_ulimits(c, &q, e) < 0 || do_user(c, &q, e) < 0 ||
 	    do_duration("idle", c->idle, &idle_ns, c->arena, e) < 0)
 		return -1;
-	if (c->idle && (idle_ns < LOOP_SECOND || idle_ns > SANDBOX_IDLE_S * LOOP_SECOND))
-		return err_set(e, ERR_USAGE, "--idle: \"%s\" is not from 1 to %d seconds", c->idle,
-			       SANDBOX_IDLE_S);
+	if (operator_read(c->arena, &operator, e) < 0)
+		return -1;
+	longest = operator.idle_s.set ? operator.idle_s.v : SANDBOX_IDLE_S;
+	if (c->idle && (idle_ns < LOOP_SECOND || idle_ns > longest * LOOP_SECOND))
+		return err_set(e, ERR_USAGE, "--idle: \"%s\" is not from 1 to %u seconds", c->idle,
+			       longest);
 	if (language && !(q.language = box_language_find(language)))
 		return err_set(e, ERR_USAGE, "there is no language \"%s\" (see sbxrun help do)",
 			       language);
+	if (operator_hold(&operator, &given, &q, e) < 0)
+		return -1;
 	if (q.pure)
 		return err_set(e, ERR_USAGE, "--preset pure: what writes no file needs no box that "
 					     "stays: sbxrun do --preset pure");
@@ -105,8 +119,9 @@ static int box_create(struct cli *c, const char *language, struct error *e)
 			       "half of --memory at most; -v DIR:/workspace is a directory on disk");
 	if (!language && !q.rootfs)
 		return err_set(e, ERR_USAGE, "a language, or --rootfs, says what is in the box");
-	if (sandbox_create(&q, id, (uint32_t)(idle_ns / LOOP_SECOND), c->arena, &id, &notes, e) <
-	    0)
+	if (sandbox_create(&q, id, c->idle ? (uint32_t)(idle_ns / LOOP_SECOND) : longest,
+			   operator.boxes.set ? operator.boxes.v : SANDBOX_MOST, c->arena, &id,
+			   &notes, e) < 0)
 		return -1;
 	return create_show(c, id, &notes, e);
 }
@@ -202,6 +217,9 @@ static void call_explain(struct box_result *r, const char *id, const struct erro
 static int call_request(struct cli *c, struct sandbox *s, bool is_command, struct box_request *q,
 			int *ret_stdin_fd, struct error *e)
 {
+	const struct operator_given given = {.timeout = c->timeout, .output = c->output_limit};
+	struct operator_file operator;
+
 	/* What follows reads them as `do` does. */
 	c->args += 2;
 	c->n_args -= 2;
@@ -209,7 +227,8 @@ static int call_request(struct cli *c, struct sandbox *s, bool is_command, struc
 	if (box_request_of(c, q, e) < 0 || do_program(c, q, e) < 0)
 		return -1;
 	sandbox_request(s, q, c->arena);
-	if (do_limits(c, q, e) < 0 || do_denials(c, q, e) < 0 ||
+	if (operator_read(c->arena, &operator, e) < 0 || do_limits(c, q, e) < 0 ||
+	    operator_hold_call(&operator, &given, q, e) < 0 || do_denials(c, q, e) < 0 ||
 	    do_stdin(c, q, ret_stdin_fd, e) < 0)
 		return -1;
 	q->terminal = false;
