@@ -424,7 +424,8 @@ int sandbox_create(const struct box_request *q, const char *id, uint32_t idle_s,
 
 	if (id ? sandbox_check_id(id, e) < 0 : !(id = sandbox_make_id(a, e)))
 		return -1;
-	registry_fd = sandbox_registry_open(q->state_root, patience_until(PATIENCE_PEER_MS), e);
+	registry_fd =
+		sandbox_registry_open(q->state_root, true, patience_until(PATIENCE_PEER_MS), e);
 	if (registry_fd < 0)
 		return -1;
 	sandbox_registry_sweep(registry_fd, q->state_root, false);

@@ -135,8 +135,8 @@ bool sandbox_lives(const struct sandbox *s);
 
 /* ---- for sandbox*.c ---- */
 
-/* Opens the list of boxes, locked; -1: somebody else works on it, and did not finish by then. */
-int sandbox_registry_open(const char *root, int64_t until, struct error *e);
+/* Opens the list of boxes, locked, and makes it if it may; -1: there is none, or somebody else works on it, and did not finish by then. */
+int sandbox_registry_open(const char *root, bool make, int64_t until, struct error *e);
 size_t sandbox_registry_sweep(int registry_fd, const char *root, bool thoroughly);
 size_t sandbox_registry_count(const char *root, struct arena *a);
 /* Whether it is among those that have expired, and why. */
