@@ -270,14 +270,9 @@ static bool sandbox_has_killed(const struct sandbox *s)
 /* Nothing is there but its first process, and nothing is on its way. */
 static bool sandbox_is_quiet(const struct sandbox *s, struct arena *a)
 {
-	struct error ignored;
-	pid_t *pids;
-	size_t n;
-
 	if (!sandbox_lives(s))
 		return true; /* its end is that of all */
-	return sandbox_has_killed(s) &&
-	       life_pids(s->root, s->container, a, &pids, &n, &ignored) == 0 && n <= 1;
+	return sandbox_has_killed(s) && life_is_alone(s->root, &s->record, a);
 }
 
 bool sandbox_settle(const struct sandbox *s, struct arena *a)
