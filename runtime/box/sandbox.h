@@ -109,6 +109,21 @@ int sandbox_list(const char *root, struct arena *a, struct sandbox_view **ret, s
 /* As one object. */
 void sandbox_write(const struct sandbox_view *v, struct buf *b);
 
+/* ---- what was done in it ---- */
+
+struct sandbox_event {
+	const char *verb;
+	const char *path;		 /* of a file; NULL: none */
+	const struct box_result *result; /* of a call; NULL: it was none */
+	struct strings args;
+	bool failed;
+};
+int sandbox_log(const struct sandbox *s, const struct sandbox_event *ev, struct arena *a,
+		struct error *e);
+
+/* Lines of JSON, the newest last. */
+int sandbox_read_log(const struct sandbox *s, struct buf *b, struct arena *a, struct error *e);
+
 /* ---- calls ---- */
 
 /* Makes a request one for a call in s: with the box's limits and ids, and a place for the code.

@@ -141,6 +141,26 @@ static int box_resume(struct cli *c, const char *id, struct error *e)
 	return sandbox_pause(c->root, id, false, c->arena, e);
 }
 
+/* What can't be noted there is no reason to fail: that is for --audit. */
+void box_log(const struct cli *c, const struct sandbox *s, const struct sandbox_event *ev)
+{
+	struct error why;
+
+	if (sandbox_log(s, ev, c->arena, &why) < 0)
+		log_warn("%s", why.text);
+}
+
+static int box_logs(struct cli *c, const char *id, struct error *e)
+{
+	auto_sandbox struct sandbox s = SANDBOX_NONE;
+	struct buf b = buf_new(c->arena, OUTPUT_MAX);
+
+	if (sandbox_open(c->root, id, c->arena, &s, e) < 0 ||
+	    sandbox_read_log(&s, &b, c->arena, e) < 0)
+		return -1;
+	return cli_print(&b, e);
+}
+
 /* ---- list, gc ---- */
 
 static const char *list_duration(int64_t s, struct arena *a)
@@ -257,6 +277,10 @@ static int call_run(struct cli *c, const char *id, bool is_command, struct error
 	if (result == 0) {
 		result = box_do(&q, c->arena, r, e);
 		sandbox_touch(&s);
+		box_log(c, &s, &(struct sandbox_event){.verb = is_command ? "exec" : "run",
+						       .result = r,
+						       .args = q.args,
+						       .failed = r->status != BOX_OK});
 	}
 	if (result < 0 && !c->json && !c->stream) {
 		c->failure = r->error ? box_exit_status(r) : DO_FAILURE;
@@ -303,6 +327,7 @@ static const struct box_verb verbs[] = {
 	{"stat", "ID PATH", 2, 2, box_stat_file, {"json"}},
 	{"rm-file", "ID PATH", 2, 2, box_remove_file, {"json"}},
 	{"list", "", 0, 0, box_list, {"json"}},
+	{"logs", "ID", 1, 1, box_logs, {NULL}},
 	{"pause", "ID", 1, 1, box_pause, {NULL}},
 	{"resume", "ID", 1, 1, box_resume, {NULL}},
 	{"destroy", "ID", 1, 1, box_destroy, {NULL}},
@@ -400,6 +425,6 @@ const struct cli_command cli_box = {
 	"box",
 	"create [LANGUAGE] | exec ID -- COMMAND [ARG…] | run ID LANGUAGE CODE|FILE|- [-- ARG…] | "
 	"write ID PATH [FILE|-] | read ID PATH | ls ID [PATH] | stat ID PATH | rm-file ID PATH | "
-	"list | pause ID | resume ID | destroy ID | gc",
+	"list | logs ID | pause ID | resume ID | destroy ID | gc",
 	"keep a box between calls, and run code in it", verb_options, ARRAY_SIZE(verb_options), 1,
 	SIZE_MAX, true, box_run_verb, .failure = DO_FAILURE};

@@ -167,6 +167,8 @@ static int filing_in_box(struct filing *x, int (*act)(struct filing *x, struct e
 		return -1;
 	result = act(x, e);
 	files_close(&x->files);
+	box_log(x->c, &s, &(struct sandbox_event){
+				  .verb = x->c->args[0], .path = x->path, .failed = result < 0});
 	return result;
 }
 
