@@ -80,8 +80,8 @@ static int hold(const char *option, const char *key, bool is_set, int64_t most, 
 		return 0;
 	if (given)
 		return err_set(e, ERR_USAGE,
-			       "--%s: more than the operator allows (" OPERATOR_FILE ": %s)", option,
-			       key);
+			       "--%s: more than the operator allows (" OPERATOR_FILE ": %s)",
+			       option, key);
 	*value = most;
 	return 0;
 }

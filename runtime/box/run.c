@@ -541,9 +541,9 @@ static void run_drain(struct running *x)
 	}
 }
 
-/* The call's reaper is collected first: as long as it isn't, the first process of the box can't end,
- * should somebody destroy it. The program can have killed that reaper, which would have seen to it
- * that nothing is left. */
+/* The call's reaper is collected first: as long as it isn't, the first process of the box can't
+ * end, should somebody destroy it. The program can have killed that reaper, which would have seen
+ * to it that nothing is left. */
 static void run_settle_sandbox(struct running *x)
 {
 	struct error ignored;
@@ -557,8 +557,8 @@ static void run_settle_sandbox(struct running *x)
 			  arena_strdup(x->a, "what the call has started does not end"), x->a);
 	if (!sandbox_lives(x->q->sandbox))
 		notes_add(&x->r->notes.notes,
-			  arena_strdup(x->a, "the box has ended with this call: it was destroyed, or "
-					     "the kernel has killed its first process"),
+			  arena_strdup(x->a, "the box has ended with this call: it was destroyed, "
+					     "or the kernel has killed its first process"),
 			  x->a);
 }
 

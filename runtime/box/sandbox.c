@@ -19,7 +19,13 @@
 #include "sys/loop.h"
 #include "sys/patience.h"
 
-enum { FACTS_MAX = 64 << 10, CONFIG_MAX = 4 << 20, USED_SIZE = 32, SETTLE_MS = 5000, STATUS_MAX = 4096 };
+enum {
+	FACTS_MAX = 64 << 10,
+	CONFIG_MAX = 4 << 20,
+	USED_SIZE = 32,
+	SETTLE_MS = 5000,
+	STATUS_MAX = 4096,
+};
 
 /* ---- what is on record ---- */
 
@@ -133,6 +139,14 @@ void sandbox_close(struct sandbox *s)
 	fd_close(&s->init_pidfd);
 }
 
+static struct sandbox sandbox_steal(struct sandbox *s)
+{
+	const struct sandbox got = *s;
+
+	*s = SANDBOX_NONE;
+	return got;
+}
+
 int sandbox_look(const char *root, const char *container, struct arena *a, struct sandbox *ret,
 		 enum status *ret_status, struct error *e)
 {
@@ -158,15 +172,15 @@ int sandbox_look(const char *root, const char *container, struct arena *a, struc
 	s.dfd = fd_steal(&store.dfd);
 	if (ret_status)
 		*ret_status = status;
-	*ret = s;
-	s = SANDBOX_NONE;
+	*ret = sandbox_steal(&s);
 	return 0;
 }
 
 static int sandbox_refuse_expired(const char *id, const char *why, struct error *e)
 {
-	return err_set(e, ERR_EXPIRED, "sandbox expired: \"%s\" %s, and is gone with its files: make "
-				       "a new one (box create)",
+	return err_set(e, ERR_EXPIRED,
+		       "sandbox expired: \"%s\" %s, and is gone with its files: make a new one (box "
+		       "create)",
 		       id, why);
 }
 
@@ -211,8 +225,7 @@ int sandbox_open(const char *root, const char *id, struct arena *a, struct sandb
 		return e->class == ERR_NOT_FOUND ? sandbox_refuse_missing(root, id, a, e) : -1;
 	if (sandbox_check_alive(&s, status, a, e) < 0)
 		return -1;
-	*ret = s;
-	s = SANDBOX_NONE;
+	*ret = sandbox_steal(&s);
 	return 0;
 }
 

@@ -227,7 +227,8 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	life_limit_without_cgroups(facts, b->config, a);
 	if (o->pure)
 		pure_narrow(&b->config->linux_.seccomp, a);
-	if (life_watch(&b->config->linux_.seccomp, o->observe, o->learning != NULL, a, &judge, e) < 0 ||
+	if (life_watch(&b->config->linux_.seccomp, o->observe, o->learning != NULL, a, &judge,
+		       e) < 0 ||
 	    plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
 		return -1;
 	life_watch_planned(&b->config->linux_.seccomp, &judge, p);

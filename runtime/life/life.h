@@ -200,8 +200,8 @@ int life_resume(const char *root, const char *id, struct arena *a, struct error 
 int life_pids(const char *root, const char *id, struct arena *a, pid_t **ret_pids, size_t *ret_n,
 	      struct error *e);
 
-/* Whether its first process is its only one. For containers that can't move their processes to other
- * cgroups: one hierarchy is asked. */
+/* Whether its first process is its only one. For containers that can't move their processes to
+ * other cgroups: one hierarchy is asked. */
 bool life_is_alone(const char *root, const struct record *r, struct arena *a);
 
 /* New limits; what is not given stays. All of them or, on failure, none. */
