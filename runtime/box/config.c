@@ -64,6 +64,11 @@ static void config_workspace(struct writing *w)
 
 	if (box_workspace_is_volume(w->q))
 		return;
+	if (w->q->workspace_dir) {
+		MOUNT(w, "none", w->q->workspace_dir, BOX_WORKSPACE, "bind", "rw", "nosuid",
+		      "nodev");
+		return;
+	}
 	config_tmpfs(w, BOX_WORKSPACE, box_workspace_size(&w->q->limits), "mode=0755");
 	m = &w->c->mounts.v[w->c->mounts.n - 1];
 	config_word(w, &m->options, arena_printf(w->a, "uid=%u", w->q->uid));
@@ -228,6 +233,8 @@ int box_config_write(const struct box_request *q, const struct box_root *root, s
 	c->hostname = arena_strdup(a, "box");
 	c->root.path = arena_strdup(a, root->path);
 	c->root.readonly = true;
+	if (root->cgroup)
+		c->linux_.cgroups_path = arena_strdup(a, root->cgroup);
 	config_process(&w, !q->language ? NULL :
 			   q->compiles	? q->language->compile :
 					  q->language->run);

@@ -5,6 +5,7 @@
 #include "base/sha256.h"
 #include "base/str.h"
 #include "box/box.h"
+#include "box/disk.h"
 #include "life/life.h"
 #include "sys/loop.h"
 #include "sys/proc.h"
@@ -86,6 +87,7 @@ void box_sweep(const char *state_root)
 	}
 	arena_free(&memory);
 	image_sweep(state_root);
+	disk_sweep();
 }
 
 int box_do(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)

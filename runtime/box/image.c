@@ -18,13 +18,14 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "state/store.h"
+#include "sys/lockfile.h"
 #include "sys/loopdev.h"
 #include "sys/patience.h"
 #include "sys/sys.h"
 
 #define PREFIX "image:"
 #define MOUNTED ":root"
-enum { NAME_SIZE = 128, PLACE_SIZE = NAME_SIZE + 8, LOCK_MS = 5000, KEEP_S = 60, REOPENS = 8 };
+enum { NAME_SIZE = 128, PLACE_SIZE = NAME_SIZE + 8, LOCK_MS = 5000, KEEP_S = 60 };
 
 /* ---- what may be mounted ---- */
 
@@ -104,25 +105,6 @@ static int image_mount_at(int root_dfd, const char *place, int file_fd)
 
 /* ---- who uses it ---- */
 
-/* Of a name that nobody has removed since. -1 with EWOULDBLOCK: somebody else has it. */
-static int image_lock(int root_dfd, const char *name, int flags, int how)
-{
-	struct stat st;
-	int tries;
-
-	for (tries = 0; tries < REOPENS; tries++) {
-		autoclose int fd =
-			openat(root_dfd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
-
-		if (fd < 0 || flock(fd, how | LOCK_NB) < 0 || fstat(fd, &st) < 0)
-			return -1;
-		if (st.st_nlink)
-			return fd_steal(&fd);
-	}
-	errno = EWOULDBLOCK;
-	return -1;
-}
-
 static int image_lock_root(int root_dfd, struct error *e)
 {
 	const int64_t until = patience_until(LOCK_MS);
@@ -139,7 +121,7 @@ static int image_lock_root(int root_dfd, struct error *e)
 static void image_unmount(int root_dfd, const char *name)
 {
 	char place[PLACE_SIZE], path[64];
-	autoclose int fd = -1, lock_fd = image_lock(root_dfd, name, 0, LOCK_EX);
+	autoclose int fd = -1, lock_fd = lockfile_open(root_dfd, name, 0, LOCK_EX);
 
 	if (lock_fd < 0)
 		return;
@@ -158,14 +140,14 @@ static void image_unmount(int root_dfd, const char *name)
 static int image_use(int root_dfd, const char *name, const char *place, int file_fd,
 		     struct error *e)
 {
-	autoclose int fd = image_lock(root_dfd, name, 0, LOCK_SH);
+	autoclose int fd = lockfile_open(root_dfd, name, 0, LOCK_SH);
 
 	if (fd >= 0 && image_is_mounted(root_dfd, place))
 		return fd_steal(&fd);
 	fd_close(&fd);
 	if (image_lock_root(root_dfd, e) < 0)
 		return -1;
-	fd = image_lock(root_dfd, name, O_CREAT, LOCK_SH);
+	fd = lockfile_open(root_dfd, name, O_CREAT, LOCK_SH);
 	if (fd < 0 || (!image_is_mounted(root_dfd, place) &&
 		       image_mount_at(root_dfd, place, file_fd) < 0)) {
 		err_sys(e, "mount the EROFS image");

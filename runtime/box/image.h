@@ -5,8 +5,8 @@
  *	ROOT/image:KEY:root	where it is mounted
  *
  * ROOT is the state root, KEY the identity of the file. Boxes get clones of the mount. Who mounts
- * or unmounts has ROOT itself locked. A box that was killed leaves its mount; so does one that ends,
- * for the next is quicker then. image_sweep() unmounts what nobody has used for a while.
+ * or unmounts has ROOT itself locked. A box that was killed leaves its mount; so does one that
+ * ends, for the next is quicker then. image_sweep() unmounts what nobody has used for a while.
  *
  * The kernel is given no image that somebody else than root could have written: what is in it is
  * trusted like a driver.

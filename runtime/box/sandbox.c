@@ -24,7 +24,7 @@ enum {
 	CONFIG_MAX = 4 << 20,
 	USED_SIZE = 32,
 	SETTLE_MS = 5000,
-	STATUS_MAX = 4096,
+	STATUS_MAX = 4096
 };
 
 /* ---- what is on record ---- */
@@ -50,7 +50,7 @@ static const struct json_row sandbox_facts_rows[] = {
 	F(sandbox_facts, "uid", U32, uid),
 	F(sandbox_facts, "gid", U32, gid),
 	F(sandbox_facts, "idle_s", U32, idle_s, REQUIRED),
-	F(sandbox_facts, "on_disk", BOOL, on_disk),
+	F(sandbox_facts, "on_volume", BOOL, on_volume),
 	O(sandbox_facts, "limits", limits, box_limits, REQUIRED),
 };
 TABLE(sandbox_facts);
@@ -179,8 +179,8 @@ int sandbox_look(const char *root, const char *container, struct arena *a, struc
 static int sandbox_refuse_expired(const char *id, const char *why, struct error *e)
 {
 	return err_set(e, ERR_EXPIRED,
-		       "sandbox expired: \"%s\" %s, and is gone with its files: make a new one (box "
-		       "create)",
+		       "sandbox expired: \"%s\" %s, and is gone with its files: make "
+		       "a new one (box create)",
 		       id, why);
 }
 
@@ -339,7 +339,7 @@ static int create_config(const struct box_request *q, const struct box_root *roo
 		.uid = q->uid,
 		.gid = q->gid,
 		.idle_s = idle_s,
-		.on_disk = box_workspace_is_volume(q),
+		.on_volume = box_workspace_is_volume(q),
 		.limits = q->limits,
 	};
 	struct box_request box = *q;

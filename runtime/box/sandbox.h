@@ -10,15 +10,15 @@
  * hands of who waits for the call, and nothing in the box could be asked for anything by what runs
  * there.
  *
- * On record. The container is called box-ID. What never changes of a box (language, limits …) is
- * an annotation, and so stands in the record before anything is made. ROOT/box-ID/box has the
- * moment of its last use, by the clock that nobody sets (CLOCK_BOOTTIME). ROOT/boxes:expired has
- * the ids that have expired.
+ * On record. The container is called box-ID. What never changes of a box (language, limits …) is an
+ * annotation, and so stands in the record before anything is made. ROOT/box-ID/box has the moment
+ * of its last use, by the clock that nobody sets (CLOCK_BOOTTIME). ROOT/boxes:expired has the ids
+ * that have expired.
  *
  * Locks. A call holds one on ROOT/box-ID/box: calls come one at a time, which is why the end of a
  * call may kill all that is in the box. One on ROOT/boxes:expired is held while a box is made, so
- * that the number of boxes holds, and while boxes are swept. destroy takes neither, and wins over
- * a call.
+ * that the number of boxes holds, and while boxes are swept. destroy takes neither, and wins over a
+ * call.
  *
  * After SIGKILL of …
  *	the caller: the call's reaper reads the end of its socket and kills all of the call
@@ -49,7 +49,7 @@ struct sandbox_facts {
 	char *rootfs;	/* for people */
 	uint32_t uid, gid;
 	uint32_t idle_s; /* unused for so long, it is removed */
-	bool on_disk;	 /* its workspace is a directory of the caller's */
+	bool on_volume;	 /* its workspace is a directory of the caller's */
 	struct box_limits limits;
 };
 

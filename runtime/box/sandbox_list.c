@@ -238,9 +238,10 @@ void sandbox_write(const struct sandbox_view *v, struct buf *b)
 	json_write_string(b, v->facts.rootfs ? v->facts.rootfs : "");
 	buf_str(b, ",\"created\":");
 	json_write_string(b, v->created ? v->created : "");
-	buf_printf(b, ",\"idle_s\":%" PRId64 ",\"idle_limit_s\":%u", v->idle_s, v->facts.idle_s);
-	buf_printf(b, ",\"disk_backing\":\"%s\",\"limits\":",
-		   v->facts.on_disk ? "directory" : "memory");
+	buf_printf(b,
+		   ",\"idle_s\":%" PRId64
+		   ",\"idle_limit_s\":%u,\"disk_backing\":\"%s\",\"limits\":",
+		   v->idle_s, v->facts.idle_s, v->facts.on_volume ? "volume" : "memory");
 	box_write_limits(&v->facts.limits, b);
 	buf_char(b, '}');
 }

@@ -58,6 +58,13 @@ size_t cgroup_build_find(const struct cgroup_build *b, const char *controller)
 	return CGROUP_NO_DIR;
 }
 
+bool cgroup_host_gives(const struct cgroup_host *host, const char *controller)
+{
+	const struct cgroup_build b = {.host = host};
+
+	return cgroup_build_find(&b, controller) != CGROUP_NO_DIR;
+}
+
 int cgroup_build_need(struct cgroup_build *b, const char *controller, const char *field,
 		      size_t *ret_dir)
 {
@@ -476,11 +483,12 @@ static int plan_skipped(struct cgroup_build *b, const struct oci_config *c, bool
 	if (!b->host->limits_if_possible && (!rootless || b->host->mode == CGROUP_DISABLED))
 		return err_set(b->e, ERR_HOST, "%s: no cgroups here: %s", asked,
 			       b->p->skipped_reason);
-	cgroup_build_note(b, arena_printf(b->a,
-					  b->host->limits_if_possible ?
-						  "%s: there are no cgroups to hold this: %s" INSTEAD :
-						  "%s: without effect, for there are no cgroups: %s",
-					  asked, b->p->skipped_reason));
+	cgroup_build_note(b,
+			  arena_printf(b->a,
+				       b->host->limits_if_possible ?
+					       "%s: there are no cgroups to hold this: %s" INSTEAD :
+					       "%s: without effect, for there are no cgroups: %s",
+				       asked, b->p->skipped_reason));
 	return 0;
 }
 

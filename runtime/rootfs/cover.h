@@ -14,5 +14,6 @@
 #include "rootfs/rootfs.h"
 #include "rootfs/sources.h"
 
-/* Before the first mount of the plan. The root may be another one then: the memory that covers it. */
+/* Before the first mount of the plan. The root may be another one then: the memory that covers
+ * it. */
 int cover_missing(const struct plan *p, const struct sources *s, struct rootfs *r, struct error *e);

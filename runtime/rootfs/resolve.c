@@ -210,10 +210,10 @@ static int resolve_follow(int dfd, char *path, char *at)
 }
 
 /*
- * Opens as much of a path (of PATH_SIZE bytes) as there is; *ret_have is its length. A link that leads nowhere (as
- * /etc/resolv.conf does in images that are made for systemd) has what it names made: its text takes
- * its place in the path, and all of it is looked up again from the root, which it can't climb out
- * of.
+ * Opens as much of a path (of PATH_SIZE bytes) as there is; *ret_have is its length. A link that
+ * leads nowhere (as /etc/resolv.conf does in images that are made for systemd) has what it names
+ * made: its text takes its place in the path, and all of it is looked up again from the root, which
+ * it can't climb out of.
  */
 static int resolve_as_far(const struct mounted *in, char *path, size_t *ret_have, struct error *e)
 {
