@@ -208,6 +208,8 @@ static int sandbox_check_alive(const struct sandbox *s, enum status status, stru
 		return 0;
 	if (idle && flock(s->lock_fd, LOCK_SH | LOCK_NB) < 0)
 		return 0; /* a long call is not idle */
+	if (s->lock_fd >= 0)
+		flock(s->lock_fd, LOCK_UN); /* which the sweep needs */
 	sandbox_sweep(s->root, true);
 	return sandbox_refuse_expired(
 		s->id, idle ? "was idle for too long" : "has ended by itself", e);
@@ -447,6 +449,9 @@ int sandbox_create(const struct box_request *q, const char *id, uint32_t idle_s,
 		return e->class == ERR_EXISTS ?
 			       err_set(e, ERR_EXISTS, "there is a box \"%s\" already", id) :
 			       -1;
+	/* Whoever had that name before is no longer asked for. */
+	if (sandbox_registry_find(q->state_root, id, a))
+		sandbox_registry_add(registry_fd, id, "", a);
 	*ret_id = id;
 	return 0;
 }

@@ -62,8 +62,9 @@ const char *sandbox_registry_find(const char *root, const char *id, struct arena
 		if (!why || why > end)
 			continue;
 		*why = '\0';
+		/* The last one counts; without a reason, there was such a box again. */
 		if (str_eq(line, id))
-			found = why + 1; /* the last one counts */
+			found = why[1] ? why + 1 : NULL;
 	}
 	return found;
 }

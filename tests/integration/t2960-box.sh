@@ -174,12 +174,16 @@ unused_boxes_expire_and_say_so() {
 	wait_until 20 _is_expired short
 	rc_is 125
 	like "$err" 'sandbox expired: "short" was idle for too long'
+	is "$(sbx list -q)" box-long
 	run _box exec --json short -- true
 	is "$(_of .error.type)" SandboxExpired
 	is "$(_box list --json | jq -r 'map(.sandbox_id) | join(" ")')" long
 	_new --id short
 	run _box exec short -- echo again
 	is "$out" again
+	_box destroy short
+	run _box exec short -- true
+	like "$err" 'sandbox not found'
 }
 _is_expired() {
 	sleep 1.1 # a call would use it
