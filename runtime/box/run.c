@@ -194,6 +194,7 @@ static int run_join(struct running *x, struct error *e)
 	x->is_made = true;
 	run_close_theirs(x);
 	denials_open(&x->denials, x->q, &x->box.judge, listener_fd, x->a);
+	x->denials.reaper = x->box.pid;
 	if (x->q->denials == DENIALS_FULL)
 		resolver_open(&x->resolver, x->box.pidfd, &x->denials);
 	return 0;

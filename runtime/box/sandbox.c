@@ -376,12 +376,13 @@ static void create_take_note(void *context, const char *text)
 	noted_take(notes, box_words(text, notes->arena));
 }
 
-static int create_in_root(const struct box_request *q, const struct box_root *root, const char *id,
+static int create_in_root(const struct box_request *q, struct box_root *root, const char *id,
 			  uint32_t idle_s, struct arena *a, struct noted *notes, struct error *e)
 {
 	autoclose int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	const int streams[3] = {null_fd, null_fd, null_fd};
 	const struct noter noter = {.take = create_take_note, .context = notes};
+	struct cgroup_boxes boxes = CGROUP_BOXES_NONE;
 	struct create_options o = box_options(q, root);
 	auto_sandbox struct sandbox s = SANDBOX_NONE;
 	struct buf config = buf_new(a, CONFIG_MAX);
@@ -391,9 +392,10 @@ static int create_in_root(const struct box_request *q, const struct box_root *ro
 
 	if (null_fd < 0)
 		return err_sys(e, "open /dev/null");
-	if (create_config(q, root, idle_s, a, &config, e) < 0)
-		return -1;
 	o.id = sandbox_container(id, a);
+	if (box_cgroup_open(q, true, o.id, a, &boxes, root, e) < 0)
+		return -1;
+	result = create_config(q, root, idle_s, a, &config, e);
 	o.config_text = config.data;
 	o.config_len = config.len;
 	o.streams = streams;
@@ -402,7 +404,10 @@ static int create_in_root(const struct box_request *q, const struct box_root *ro
 	o.take_listener = false;
 	o.observe = OBSERVE_NOTHING;
 	o.noter = &noter;
-	if (life_create(&o, a, &c, e) < 0)
+	if (result == 0)
+		result = life_create(&o, a, &c, e);
+	cgroup_boxes_close(&boxes);
+	if (result < 0)
 		return -1;
 	c.noter = NULL;
 	result = create_start(&c, &s, idle_s, a, e);

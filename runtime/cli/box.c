@@ -33,6 +33,7 @@ static int box_request_of(struct cli *c, struct box_request *q, struct error *e)
 	q->systemd = cli_wants_systemd(c);
 	q->systemd_timeout_s = c->systemd_timeout;
 	q->no_cgroups = c->cgroup_manager && str_eq(c->cgroup_manager, "disabled");
+	q->own_cgroups = c->cgroup_manager && str_eq(c->cgroup_manager, "cgroupfs");
 	q->redact = c->redact || c->redact_rules;
 	q->redact_rules = c->redact_rules;
 	q->output = c->json ? OUTPUT_KEEP : c->stream ? OUTPUT_EVENTS : OUTPUT_PASS;
