@@ -194,6 +194,7 @@ static int run_join(struct running *x, struct error *e)
 	x->is_made = true;
 	run_close_theirs(x);
 	denials_open(&x->denials, x->q, &x->box.judge, listener_fd, x->a);
+	x->denials.reaper = x->box.pid;
 	if (x->q->denials == DENIALS_FULL)
 		resolver_open(&x->resolver, x->box.pidfd, &x->denials);
 	return 0;
@@ -835,6 +836,11 @@ static void run_close(struct running *x)
 	box_root_close(&x->root);
 }
 
+static bool run_is_in_volume(const struct box_request *q)
+{
+	return q->sandbox ? q->sandbox->facts.on_volume : box_workspace_is_volume(q);
+}
+
 int box_run(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)
 {
 	static const int left_out[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGPIPE};
@@ -867,7 +873,7 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.limits = q->limits,
 		.notes = {.arena = a},
 		.rootfs = "",
-		.disk_backing = box_workspace_is_volume(q) ? "volume" : "memory",
+		.disk_backing = run_is_in_volume(q) ? "volume" : "memory",
 	};
 	ret->limits.disk = box_workspace_size(&q->limits);
 	ret->sandbox_id = q->sandbox ? q->sandbox->id : NULL;
