@@ -232,7 +232,9 @@ static bool file_is_writable(const struct denials *d, const char *path)
 	return strstr(path, "/__pycache__") != NULL;
 }
 
-static void file_tell(struct denials *d, const struct seccomp_notif *ask, const char *name)
+/* error: of the refusal; NULL: it is let pass, and the kernel may refuse it. */
+static void file_tell(struct denials *d, const struct seccomp_notif *ask, const char *name,
+		      const char *error)
 {
 	char text[4096], dir[4096];
 	const char *path = text;
@@ -252,12 +254,13 @@ static void file_tell(struct denials *d, const struct seccomp_notif *ask, const 
 		path = path_join(&d->scratch, dir, text);
 	}
 	path = path_clean(&d->scratch, path);
-	if (file_is_writable(d, path) || !ask_still_waits(d, ask))
+	if ((!error && file_is_writable(d, path)) || !ask_still_waits(d, ask))
 		return;
 	denials_note(d, (struct box_denial){.kind = "file",
 					.name = name,
 					.target = hint_clean(path, &d->scratch),
-					.hint = hint_of_file()});
+					.error = error,
+					.hint = error ? hint_of_pure() : hint_of_file()});
 }
 
 static void pass_tell(struct denials *d, const struct seccomp_notif *ask)
@@ -267,7 +270,53 @@ static void pass_tell(struct denials *d, const struct seccomp_notif *ask)
 	if (str_eq(name, "connect"))
 		connect_tell(d, ask);
 	else
-		file_tell(d, ask, name);
+		file_tell(d, ask, name, NULL);
+}
+
+/* ---- of one that computes and does nothing else ---- */
+
+/* What the reaper calls (reaper/reaper.c) and such a program may not. */
+static const struct {
+	const char *name;
+	bool before, after; /* the program is executed */
+} reaper_calls[] = {
+	{"clone", true, false},	  {"execve", true, false}, {"openat", true, false},
+	{"setpgid", true, false}, {"sched_setaffinity", true, false},
+	{"signalfd4", true, true}, {"kill", false, true},
+};
+
+/* Until the program is executed there are the reaper and its child, which is the reaper's own copy;
+ * of that the first execve is the program's. */
+static bool pure_passes(struct denials *d, const struct seccomp_notif *ask)
+{
+	const char *name = call_name(&ask->data, &d->scratch);
+	const bool before = !d->program_runs, reaper = (pid_t)ask->pid == d->reaper;
+	size_t i;
+
+	if (before && str_eq(name, "execve"))
+		return d->program_runs = !reaper;
+	for (i = 0; i < ARRAY_SIZE(reaper_calls); i++)
+		if (str_eq(reaper_calls[i].name, name))
+			return (before && reaper_calls[i].before) ||
+			       (reaper && reaper_calls[i].after);
+	return false;
+}
+
+/* In words of files where it is about one. */
+static void pure_tell(struct denials *d, const struct seccomp_notif *ask, uint32_t action)
+{
+	const char *name = call_name(&ask->data, &d->scratch);
+	const size_t n = d->n;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(file_calls); i++)
+		if (str_eq(file_calls[i].call, name)) {
+			file_tell(d, ask, name, "EPERM");
+			return;
+		}
+	call_tell(d, &ask->data, action);
+	if (d->n > n)
+		d->v[n].hint = hint_of_pure();
 }
 
 /* ---- answers ---- */
@@ -296,6 +345,10 @@ static void answer_one(struct denials *d, const struct seccomp_notif *ask)
 {
 	const struct bpf_result verdict = bpf_eval(d->judge.filter, d->judge.len, &ask->data);
 
+	if (d->q->pure && pure_passes(d, ask)) {
+		answer(d, ask, 0, true);
+		return;
+	}
 	switch (verdict.error ? SECCOMP_RET_LOG : verdict.action & SECCOMP_RET_ACTION_FULL) {
 	case SECCOMP_RET_ALLOW: /* it is only watched */
 		pass_tell(d, ask);
@@ -307,7 +360,10 @@ static void answer_one(struct denials *d, const struct seccomp_notif *ask)
 		answer_kill(d, ask);
 		return;
 	case SECCOMP_RET_ERRNO:
-		call_tell(d, &ask->data, verdict.action);
+		if (d->q->pure)
+			pure_tell(d, ask, verdict.action);
+		else
+			call_tell(d, &ask->data, verdict.action);
 		answer(d, ask, (int)(verdict.action & SECCOMP_RET_DATA), false);
 		return;
 	default: /* no policy answers so */

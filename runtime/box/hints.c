@@ -78,6 +78,12 @@ const char *hint_of_network(void)
 	return "a box has no network; give it what it needs as a file (-v, --stdin)";
 }
 
+const char *hint_of_pure(void)
+{
+	return "the preset pure computes alone: no processes, no sockets, nothing is written; "
+	       "print results, or choose another preset";
+}
+
 const char *hint_of_file(void)
 {
 	return "only /workspace, /tmp and volumes (-v) can be written";

@@ -12,6 +12,7 @@ const char *hint_of_call(const char *name);
 const char *hint_of_profile(const char *profile, struct arena *a);
 const char *hint_of_network(void);
 const char *hint_of_file(void);
+const char *hint_of_pure(void);
 
 /* A name that the program has given, fit for a line of text that people and models read: shortened,
  * and without characters that do something. */

@@ -32,7 +32,7 @@ static const struct cli_command *const commands[] = {
 	&cli_delete, &cli_list,	   &cli_exec,	  &cli_pause,	 &cli_resume,
 	&cli_ps,     &cli_update,  &cli_events,	  &cli_spec,	 &cli_plan,
 	&cli_explain, &cli_audit, &cli_policy, &cli_features, &cli_doctor,
-	&cli_install, &cli_uninstall, &cli_do, &cli_learn,
+	&cli_install, &cli_uninstall, &cli_do, &cli_box, &cli_learn,
 };
 
 static void main_out_of_memory(void)
@@ -350,6 +350,7 @@ static int main_parse(struct cli *c, const struct cli_command **ret_command, str
 	if (!command)
 		return main_unknown_command(c->argv[at], e);
 	c->failure = command->failure;
+	c->fails = command->fails;
 	at++;
 	if (cli_read_options(c, c->argv, &at, command->options, command->n_options,
 			     command->program || command->wraps ? 1 : SIZE_MAX, e) < 0 ||
@@ -391,6 +392,7 @@ int main(int argc, char **argv)
 	if (command->stateless)
 		c.root = NULL;
 	else if ((!c.root || !*c.root) && !(c.root = store_default_root(&arena, &e)) &&
+		 !(command->passing && (c.root = store_passing_root(&arena))) &&
 		 !command->diagnoses)
 		goto fail;
 	if (main_run(&c, command, &e) < 0)
@@ -398,6 +400,8 @@ int main(int argc, char **argv)
 	log_flush();
 	return c.status;
 fail:
+	if (c.fails)
+		c.fails(&c, &e);
 	main_log_failure(&c, log_is_open, &e);
 	return c.failure ? c.failure : 1;
 }

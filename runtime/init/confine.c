@@ -25,6 +25,7 @@
 #include "init/stage.h"
 #include "init/steps.h"
 #include "init/streams.h"
+#include "reaper/order.h"
 #include "security/caps.h"
 #include "security/identity.h"
 #include "security/landlock.h"
@@ -249,7 +250,7 @@ int init_check_filter(const struct init *in, struct error *e)
 		int number;
 		const char *name;
 	} calls[] = {{SYS_execve, "execve"}, {SYS_execveat, "execveat"}};
-	size_t i, n = in->control_fd >= 0 ? 2 : 1;
+	size_t i, n = in->reaper_fd >= 0 ? 2 : 1;
 
 	for (i = 0; i < n && in->plan->filter.filter; i++)
 		if (bpf_forbids_always(in->plan->filter.filter, in->plan->filter.len,
@@ -312,7 +313,7 @@ const char *init_filter_obstacle(const struct init *in)
 		[SOCKETS] = in->listen_fds > 0,
 		[PARENT] = in->plan->filter.notify || in->watched || init_is_given_scheduler(in),
 		[TERMINAL] = program->terminal,
-		[REAPED] = in->control_fd >= 0,
+		[REAPED] = in->reaper_fd >= 0,
 	};
 	const struct last_call *c;
 
@@ -382,7 +383,10 @@ static char **init_reaper_args(const struct init *in)
 	char **v = arena_array(in->arena, args->n + 4, char *);
 
 	v[0] = arena_strdup(in->arena, "reaper");
-	v[1] = arena_printf(in->arena, "%d", in->control_fd);
+	v[1] = in->control_fd < 0 ? arena_strdup(in->arena, REAPER_WAITS) :
+				    arena_printf(in->arena, "%d", in->control_fd);
+	if (in->control_fd < 0)
+		return v;
 	v[2] = in->program;
 	memcpy(v + 3, args->v, args->n * sizeof(*v));
 	return v;
@@ -405,7 +409,7 @@ static int init_execute(struct init *in, int report_fd, struct error *e)
 {
 	bool listens = in->plan->filter.notify && !in->filter_is_loaded;
 	struct listener_page *page = NULL;
-	char **reaper = in->control_fd >= 0 ? init_reaper_args(in) : NULL;
+	char **reaper = in->reaper_fd >= 0 ? init_reaper_args(in) : NULL;
 	int listener_fd = -1;
 
 	program_env_add_sockets(&in->env, in->listen_fds, in->arena);

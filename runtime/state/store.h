@@ -33,6 +33,10 @@ int store_check_id(const char *id, struct error *e);
 /* The state root for this caller when --root is absent. NULL with the error: he has none. */
 char *store_default_root(struct arena *a, struct error *e);
 
+/* Where there is none: for containers that end with their caller. That it is his own is looked at
+ * when it is opened, as always. */
+char *store_passing_root(struct arena *a);
+
 /* Makes ROOT/ID, locked. An id in use is ERR_EXISTS. */
 int store_claim(const char *root, const char *id, struct store *ret, struct error *e);
 
@@ -59,6 +63,11 @@ int store_put(const struct store *s, const char *name, const char *text, size_t 
 	      struct error *e);
 
 int store_write(const struct store *s, const struct record *r, struct arena *a, struct error *e);
+
+/* The two halves of it: nobody sees what was prepared before it is committed, and nothing else may
+ * be written in between. */
+int store_prepare(const struct store *s, const struct record *r, struct arena *a, struct error *e);
+int store_commit(const struct store *s, struct error *e);
 
 /* Reads the record. A directory without one is a create that was cut short: *ret_found is false. */
 int store_read(const struct store *s, struct arena *a, struct record *ret, bool *ret_found,

@@ -1,5 +1,6 @@
 /*
- * caller WHAT…: makes system calls in numbers that are known, so that whoever counts them can be held to that.
+ * caller WHAT…: makes system calls in numbers that are known, so that whoever counts them can be
+ * held to that.
  *
  *	own N		getppid, N times
  *	thread N	the same in a thread
@@ -9,7 +10,8 @@
  *	socket FAMILY	one, and prints how it ended
  *	timerfd CLOCK	one, and prints how it ended
  *	ppid32		i386's getppid, by its own gate (x86-64)
- *	signals N	a timer interrupts N calls at least, with a handler after which calls are not begun anew; prints what failed
+ *	signals N	a timer interrupts N calls at least, with a handler after which calls are
+ *			not begun anew; prints what failed
  */
 #define _GNU_SOURCE
 #include <errno.h>
