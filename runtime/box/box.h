@@ -7,6 +7,7 @@
  *	languages.c  rows of languages and limits    rootfs.c     the root that it runs in
  *	do.c         one box, or two: compiling       run.c        a box from birth to end
  *	image.c      … as an image, mounted once      manifest.c   what was built
+ *	disk.c       a workspace on disk             library.c    where such things lie
  *	config.c     the config                      stream.c     its output, capped
  *	workspace.c  what it wrote                   resolver.c   names that it asks for
  *	denials.c    what was refused                hints.c      what to do about it
@@ -140,10 +141,12 @@ struct box_request {
 	bool systemd;
 	uint32_t systemd_timeout_s; /* 0: the default */
 	bool no_cgroups;
+	bool own_cgroups; /* in the caller's own cgroup, wherever that is */
 	bool strict_limits; /* a limit that can't be held is a failure */
 	bool pure; /* no processes, sockets, files to write: filter/pure.h */
 	enum box_denials denials;
 	enum box_output output;
+	const char *workspace_dir; /* what the workspace is; NULL: memory, or a disk (disk.h) */
 	const char *copy_out; /* a directory for what it wrote; NULL: none */
 	bool list_files;      /* the result names what it wrote */
 	const char *redact_rules; /* a file of further rules, or NULL */
@@ -207,6 +210,7 @@ struct box_result {
 	int64_t wall_ns, startup_ns;
 	uint64_t cpu_ns, memory_peak, disk_used;
 	bool disk_known;
+	const char *disk_backing; /* memory, disk, volume */
 	struct box_limits limits;
 	bool denials_known;
 	bool more_denials;
@@ -221,9 +225,6 @@ struct box_result {
 	size_t product_len;
 	struct box_result *compile; /* the step before; NULL: there was none */
 };
-
-/* For a noter: notes on a config that the caller has never seen. Context is a struct noted. */
-void box_take_note(void *noted, const char *text);
 
 /* Runs it, and before it the step that compiles it, if its language has one. -1: the box itself
  * failed; what the program does is the result's affair. *ret is filled as far as anything is known
@@ -261,6 +262,7 @@ void box_tell(const struct box_result *r, struct buf *b);
 
 /* The roots that there are, and where one is looked for. */
 struct box_root {
+	const char *cgroup; /* of the box; NULL: below the caller's own */
 	const char *path;  /* of the directory */
 	const char *name;  /* for the result */
 	bool host;	   /* it is a frame for the host's /usr */
@@ -278,6 +280,11 @@ void box_root_close(struct box_root *root);
 /* The config of a box, as JSON. */
 int box_config_write(const struct box_request *q, const struct box_root *root, struct arena *a,
 		     struct buf *b, struct error *e);
+
+/* Where its cgroup will be, on a machine of systemd's. */
+struct cgroup_boxes;
+int box_cgroup_open(const struct box_request *q, bool start, const char *id, struct arena *a,
+		    struct cgroup_boxes *ret, struct box_root *root, struct error *e);
 
 /* What a create of such a box is asked for, but for what belongs to one run: id, descriptors,
  * config. */

@@ -64,6 +64,11 @@ static void config_workspace(struct writing *w)
 
 	if (box_workspace_is_volume(w->q))
 		return;
+	if (w->q->workspace_dir) {
+		MOUNT(w, "none", w->q->workspace_dir, BOX_WORKSPACE, "bind", "rw", "nosuid",
+		      "nodev");
+		return;
+	}
 	config_tmpfs(w, BOX_WORKSPACE, box_workspace_size(&w->q->limits), "mode=0755");
 	m = &w->c->mounts.v[w->c->mounts.n - 1];
 	config_word(w, &m->options, arena_printf(w->a, "uid=%u", w->q->uid));
@@ -147,7 +152,8 @@ static void config_resources(struct writing *w)
 	r->memory.limit = r->memory.swap = (struct opt_i64){true, l->memory};
 	r->cpu.quota = (struct opt_i64){true, (int64_t)l->cpus * (BOX_CPU_PERIOD / 1000)};
 	r->cpu.period = (struct opt_u64){true, BOX_CPU_PERIOD};
-	r->pids_limit = (struct opt_i64){true, l->pids + 1}; /* the reaper is none of its own */
+	/* The reaper is none of its own; a box that stays has one more for a call. */
+	r->pids_limit = (struct opt_i64){true, l->pids + (w->q->facts ? 2 : 1)};
 }
 
 static void config_namespaces(struct writing *w)
@@ -227,6 +233,8 @@ int box_config_write(const struct box_request *q, const struct box_root *root, s
 	c->hostname = arena_strdup(a, "box");
 	c->root.path = arena_strdup(a, root->path);
 	c->root.readonly = true;
+	if (root->cgroup)
+		c->linux_.cgroups_path = arena_strdup(a, root->cgroup);
 	config_process(&w, !q->language ? NULL :
 			   q->compiles	? q->language->compile :
 					  q->language->run);
@@ -234,12 +242,12 @@ int box_config_write(const struct box_request *q, const struct box_root *root, s
 	config_mounts(&w, root);
 	config_namespaces(&w);
 	config_resources(&w);
-	config_calls(&w);
 	if (q->facts) {
 		c->annotations.v = arena_new(a, struct pair);
 		c->annotations.v[c->annotations.n++] = (struct pair){
 			arena_strdup(a, BOX_FACTS), arena_strdup(a, q->facts)};
 	}
+	config_calls(&w);
 	json_write(b, &oci_config_table, c, 0);
 	return b->overflow ? err_set(e, ERR_USAGE, "the request is too large for a config") : 0;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,13 +19,14 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "state/store.h"
+#include "sys/lockfile.h"
 #include "sys/loopdev.h"
 #include "sys/patience.h"
 #include "sys/sys.h"
 
 #define PREFIX "image:"
 #define MOUNTED ":root"
-enum { NAME_SIZE = 128, PLACE_SIZE = NAME_SIZE + 8, LOCK_MS = 5000, KEEP_S = 60, REOPENS = 8 };
+enum { NAME_SIZE = 128, PLACE_SIZE = NAME_SIZE + 8, LOCK_MS = 5000, KEEP_S = 60 };
 
 /* ---- what may be mounted ---- */
 
@@ -66,6 +68,16 @@ static int image_mount_source(const char *source)
 		       MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 }
 
+/* Before Linux 5.19 EROFS maps no ids, and a box would lose its private ones for the image. */
+static bool image_maps_ids(void)
+{
+	struct utsname u;
+	int major, minor;
+
+	return uname(&u) == 0 && sscanf(u.release, "%d.%d", &major, &minor) == 2 &&
+	       (major > 5 || (major == 5 && minor >= 19));
+}
+
 /* From the file itself, which Linux 6.12 and later can; else by a block device. The name is that of
  * the descriptor: what was judged is what is mounted. */
 static int image_mount(int file_fd)
@@ -78,6 +90,8 @@ static int image_mount(int file_fd)
 	fd = image_mount_source(name);
 	if (fd >= 0 || errno == ENODEV)
 		return fd;
+	if (!image_maps_ids())
+		return errno = EOPNOTSUPP, -1;
 	device_fd = loopdev_open(file_fd, true, name);
 	return device_fd < 0 ? -1 : image_mount_source(name);
 }
@@ -104,25 +118,6 @@ static int image_mount_at(int root_dfd, const char *place, int file_fd)
 
 /* ---- who uses it ---- */
 
-/* Of a name that nobody has removed since. -1 with EWOULDBLOCK: somebody else has it. */
-static int image_lock(int root_dfd, const char *name, int flags, int how)
-{
-	struct stat st;
-	int tries;
-
-	for (tries = 0; tries < REOPENS; tries++) {
-		autoclose int fd =
-			openat(root_dfd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
-
-		if (fd < 0 || flock(fd, how | LOCK_NB) < 0 || fstat(fd, &st) < 0)
-			return -1;
-		if (st.st_nlink)
-			return fd_steal(&fd);
-	}
-	errno = EWOULDBLOCK;
-	return -1;
-}
-
 static int image_lock_root(int root_dfd, struct error *e)
 {
 	const int64_t until = patience_until(LOCK_MS);
@@ -139,7 +134,7 @@ static int image_lock_root(int root_dfd, struct error *e)
 static void image_unmount(int root_dfd, const char *name)
 {
 	char place[PLACE_SIZE], path[64];
-	autoclose int fd = -1, lock_fd = image_lock(root_dfd, name, 0, LOCK_EX);
+	autoclose int fd = -1, lock_fd = lockfile_open(root_dfd, name, 0, LOCK_EX);
 
 	if (lock_fd < 0)
 		return;
@@ -158,14 +153,14 @@ static void image_unmount(int root_dfd, const char *name)
 static int image_use(int root_dfd, const char *name, const char *place, int file_fd,
 		     struct error *e)
 {
-	autoclose int fd = image_lock(root_dfd, name, 0, LOCK_SH);
+	autoclose int fd = lockfile_open(root_dfd, name, 0, LOCK_SH);
 
 	if (fd >= 0 && image_is_mounted(root_dfd, place))
 		return fd_steal(&fd);
 	fd_close(&fd);
 	if (image_lock_root(root_dfd, e) < 0)
 		return -1;
-	fd = image_lock(root_dfd, name, O_CREAT, LOCK_SH);
+	fd = lockfile_open(root_dfd, name, O_CREAT, LOCK_SH);
 	if (fd < 0 || (!image_is_mounted(root_dfd, place) &&
 		       image_mount_at(root_dfd, place, file_fd) < 0)) {
 		err_sys(e, "mount the EROFS image");

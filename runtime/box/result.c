@@ -244,6 +244,7 @@ void box_result_write(const struct box_result *r, struct buf *b)
 	result_key(b, "redactions");
 	buf_str(b, r->redactions ? r->redactions : "[]");
 	result_seconds(b, "execution_time", r->wall_ns);
+	result_string(b, "disk_backing", r->disk_backing);
 	result_usage(r, b);
 	result_key(b, "limits");
 	box_write_limits(&r->limits, b);

@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "box/box.h"
+#include "box/library.h"
 #include "state/sweep.h"
 #include "sys/sys.h"
 
@@ -25,16 +26,7 @@ enum { REOPENS = 8 };
 /* Where sbxrun-rootfs puts what it builds. */
 static const char *root_library(struct arena *a)
 {
-	const char *dir = getenv("SBXRUN_ROOTFS_DIR"), *data = getenv("XDG_DATA_HOME"),
-		   *home = getenv("HOME");
-
-	if (dir && *dir == '/')
-		return dir;
-	if (geteuid() == 0)
-		return "/var/lib/sbxrun/rootfs";
-	if (data && *data == '/')
-		return path_join(a, data, "sbxrun/rootfs");
-	return home && *home == '/' ? path_join(a, home, ".local/share/sbxrun/rootfs") : NULL;
+	return library_path("SBXRUN_ROOTFS_DIR", "rootfs", a);
 }
 
 /* ---- what was built ---- */
@@ -67,6 +59,9 @@ static int root_lock(const char *dir)
 	for (tries = 0; tries < REOPENS; tries++) {
 		autoclose int dfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
+		/* Who may not read it can't lock it. */
+		if (dfd < 0 && errno == EACCES)
+			return open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (dfd < 0)
 			return -1;
 		if (flock(dfd, LOCK_SH | LOCK_NB) < 0 && errno != EWOULDBLOCK)
@@ -196,19 +191,6 @@ static int frame_fill(int dfd)
 	return fchmodat(dfd, "tmp", 01777, 0);
 }
 
-static int frame_make_parents(const char *library, struct arena *a)
-{
-	char *path = arena_strdup(a, library), *slash = path;
-
-	while ((slash = strchr(slash + 1, '/'))) {
-		*slash = '\0';
-		if (mkdir(path, 0755) < 0 && errno != EEXIST)
-			return -1;
-		*slash = '/';
-	}
-	return mkdir(path, 0755) < 0 && errno != EEXIST ? -1 : 0;
-}
-
 /* Beside its place first, so that nobody ever sees half of it. */
 static int frame_make(const char *library, struct arena *a, struct error *e)
 {
@@ -216,7 +198,7 @@ static int frame_make(const char *library, struct arena *a, struct error *e)
 	autoclose int dfd = -1, new_dfd = -1, root_dfd = -1;
 	int result = -1;
 
-	if (frame_make_parents(library, a) == 0)
+	if (library_make(library, 0755, a) == 0)
 		dfd = open(library, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dfd >= 0 && sweep_directory(dfd, beside) == 0 && mkdirat(dfd, beside, 0755) == 0)
 		new_dfd = openat(dfd, beside, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -256,8 +238,8 @@ static int root_of_host(struct arena *a, struct box_root *ret, struct error *e)
 static int root_of_image(const struct box_request *q, const char *path, struct arena *a,
 			 struct box_root *ret, struct error *e)
 {
-	const char *slash = strrchr(path, '/'),
-		   *dir = arena_strndup(a, path, (size_t)(slash - path));
+	const char *slash = strrchr(path, '/');
+	const char *dir = arena_strndup(a, path, (size_t)(slash - path));
 	struct manifest m;
 
 	ret->lock_fd = root_lock(*dir ? dir : "/");
@@ -280,8 +262,8 @@ static int root_of_image(const struct box_request *q, const char *path, struct a
 /* Below a manifest it is one that sbxrun-rootfs has built, and may remove. */
 static void root_lock_around(const char *path, struct arena *a, struct box_root *ret)
 {
-	const char *slash = strrchr(path, '/'),
-		   *dir = arena_strndup(a, path, (size_t)(slash - path));
+	const char *slash = strrchr(path, '/');
+	const char *dir = arena_strndup(a, path, (size_t)(slash - path));
 
 	if (str_eq(slash, "/rootfs") && access(path_join(a, dir, "manifest.json"), F_OK) == 0)
 		ret->lock_fd = root_lock(dir);

@@ -23,6 +23,7 @@
 #include "base/timing.h"
 #include "box/box.h"
 #include "box/denials.h"
+#include "box/disk.h"
 #include "box/profiles.h"
 #include "box/resolver.h"
 #include "box/sandbox.h"
@@ -49,6 +50,7 @@ struct running {
 	struct arena *a;
 	struct box_result *r;
 	struct box_root root;
+	struct cgroup_boxes boxes;
 	struct created box;
 	bool is_made;
 	int pipes[3][2]; /* of the program's three streams: its end, ours */
@@ -64,6 +66,7 @@ struct running {
 	int console[2]; /* where its master comes from: init's end, ours */
 	struct redact *redact;
 	struct workspace workspace;
+	struct disk disk;
 	struct reaper_word last; /* how the program ended, or why it never began */
 	enum phase phase;
 	int64_t begun, started, kill_at, cpu_look;
@@ -126,13 +129,6 @@ static int run_open_pipes(struct running *x, struct error *e)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, x->control) < 0)
 		return err_sys(e, "make a socket");
 	return 0;
-}
-
-void box_take_note(void *context, const char *text)
-{
-	struct noted *notes = context;
-
-	noted_take(notes, box_words(text, notes->arena));
 }
 
 /* What can't be had is said before the program runs, to whoever reads along. */
@@ -198,8 +194,33 @@ static int run_join(struct running *x, struct error *e)
 	x->is_made = true;
 	run_close_theirs(x);
 	denials_open(&x->denials, x->q, &x->box.judge, listener_fd, x->a);
+	x->denials.reaper = x->box.pid;
 	if (x->q->denials == DENIALS_FULL)
 		resolver_open(&x->resolver, x->box.pidfd, &x->denials);
+	return 0;
+}
+
+static int run_make_disk(struct running *x, struct box_request *own, struct error *e)
+{
+	if (disk_make(own, x->r->id, x->a, &x->disk, e) < 0)
+		return -1;
+	own->workspace_dir = x->disk.path;
+	x->r->disk_backing = "disk";
+	if (x->disk.note)
+		run_take_note(x, x->disk.note);
+	timing_mark("disk made");
+	return 0;
+}
+
+int box_cgroup_open(const struct box_request *q, bool start, const char *id, struct arena *a,
+		    struct cgroup_boxes *ret, struct box_root *root, struct error *e)
+{
+	if (q->no_cgroups || q->own_cgroups || q->systemd)
+		return 0;
+	if (life_open_boxes(start, a, ret, e) < 0)
+		return -1;
+	if (ret->path)
+		root->cgroup = arena_printf(a, "%s/%s", ret->path, id);
 	return 0;
 }
 
@@ -209,6 +230,7 @@ static int run_create(struct running *x, struct error *e)
 	const int streams[3] = {x->pipes[0][0], x->pipes[1][0], x->pipes[2][0]};
 	const struct noter noter = {.take = run_take_note, .context = x};
 	struct buf config = buf_new(x->a, CONFIG_MAX);
+	const struct given_tree given = {BOX_WORKSPACE, x->disk.tree_fd};
 	struct create_options o = box_options(q, &x->root);
 	int listener_fd = -1;
 
@@ -216,14 +238,17 @@ static int run_create(struct running *x, struct error *e)
 	o.console_fd = x->console[0];
 	o.streams = q->terminal ? NULL : streams;
 	o.control_fd = x->control[0];
+	o.given = given.tree_fd >= 0 ? &given : NULL;
 	o.noter = &noter;
-	if (box_config_write(q, &x->root, x->a, &config, e) < 0)
+	if (box_cgroup_open(q, true, x->r->id, x->a, &x->boxes, &x->root, e) < 0 ||
+	    box_config_write(q, &x->root, x->a, &config, e) < 0)
 		return -1;
 	o.config_text = config.data;
 	o.config_len = config.len;
 	if (life_create(&o, x->a, &x->box, e) < 0)
 		return -1;
 	x->is_made = true;
+	cgroup_boxes_close(&x->boxes);
 	x->box.noter = NULL; /* what comes now is no longer about limits */
 	run_close_theirs(x);
 	if (q->terminal && terminal_take(&x->terminal, x->console[1], e) < 0)
@@ -787,7 +812,9 @@ static void run_close(struct running *x)
 			  arena_printf(x->a, "the box could not be removed: %s", ignored.text),
 			  x->a);
 	timing_mark("box removed");
+	cgroup_boxes_close(&x->boxes);
 	workspace_close(&x->workspace);
+	disk_remove(&x->disk);
 	denials_close(&x->denials);
 	resolver_close(&x->resolver);
 	outlet_free(&x->orders);
@@ -809,6 +836,11 @@ static void run_close(struct running *x)
 	box_root_close(&x->root);
 }
 
+static bool run_is_in_volume(const struct box_request *q)
+{
+	return q->sandbox ? q->sandbox->facts.on_volume : box_workspace_is_volume(q);
+}
+
 int box_run(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)
 {
 	static const int left_out[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGPIPE};
@@ -824,9 +856,11 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.signals = LOOP_SIGNALS_NONE,
 		.streams = {{.from = -1}, {.from = -1}},
 		.workspace = WORKSPACE_NONE,
+		.boxes = CGROUP_BOXES_NONE,
 		.denials = DENIALS_CLOSED,
 		.resolver = RESOLVER_CLOSED,
 		.root = BOX_ROOT_NONE,
+		.disk = DISK_NONE,
 		.begun = loop_now(),
 	};
 	int result;
@@ -839,6 +873,7 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.limits = q->limits,
 		.notes = {.arena = a},
 		.rootfs = "",
+		.disk_backing = run_is_in_volume(q) ? "volume" : "memory",
 	};
 	ret->limits.disk = box_workspace_size(&q->limits);
 	ret->sandbox_id = q->sandbox ? q->sandbox->id : NULL;
@@ -847,7 +882,9 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		ret->rootfs = x.root.name;
 		if (x.root.note)
 			notes_add(&ret->notes.notes, arena_strdup(a, x.root.note), a);
-		box_choose_profile(&own, &x.root, a);
+		/* A box that stays is not for one language alone. */
+		if (!q->sandbox)
+			box_choose_profile(&own, &x.root, a);
 		ret->profile = own.profile;
 		result = loop_signals_take(left_out, ARRAY_SIZE(left_out), &x.signals, e);
 	}
@@ -855,6 +892,8 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		result = workspace_check_target(q, e);
 	if (result == 0)
 		result = run_read_rules(&x, e);
+	if (result == 0 && disk_is_wanted(q))
+		result = run_make_disk(&x, &own, e);
 	if (result == 0)
 		result = run_open_pipes(&x, e);
 	if (result == 0)

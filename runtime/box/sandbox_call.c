@@ -29,8 +29,9 @@ void sandbox_request(struct sandbox *s, struct box_request *q, struct arena *a)
 
 int sandbox_root(const struct sandbox *s, struct box_root *ret)
 {
-	*ret = (struct box_root){.path = s->record.rootfs,
-				 .name = s->facts.rootfs ? s->facts.rootfs : ""};
+	*ret = BOX_ROOT_NONE;
+	ret->path = s->record.rootfs;
+	ret->name = s->facts.rootfs ? s->facts.rootfs : "";
 	return 0;
 }
 
@@ -70,5 +71,10 @@ int sandbox_join(const struct box_request *q, const int streams[3], int control_
 							 OBSERVE_NOTHING,
 	};
 
-	return life_join(&o, a, ret, ret_listener_fd, e);
+	if (life_join(&o, a, ret, ret_listener_fd, e) == 0)
+		return 0;
+	if (e->class == ERR_WRONG_STATE && sandbox_is_paused(o.root, o.id))
+		return err_set(e, ERR_WRONG_STATE, "box \"%s\" is paused: box resume %s",
+			       q->sandbox->id, q->sandbox->id);
+	return -1;
 }

@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "box/operator.h"
 #include "box/sandbox.h"
 #include "cli/box.h"
 #include "cli/cli.h"
@@ -32,6 +33,7 @@ static int box_request_of(struct cli *c, struct box_request *q, struct error *e)
 	q->systemd = cli_wants_systemd(c);
 	q->systemd_timeout_s = c->systemd_timeout;
 	q->no_cgroups = c->cgroup_manager && str_eq(c->cgroup_manager, "disabled");
+	q->own_cgroups = c->cgroup_manager && str_eq(c->cgroup_manager, "cgroupfs");
 	q->redact = c->redact || c->redact_rules;
 	q->redact_rules = c->redact_rules;
 	q->output = c->json ? OUTPUT_KEEP : c->stream ? OUTPUT_EVENTS : OUTPUT_PASS;
@@ -78,38 +80,49 @@ static int create_show(const struct cli *c, const char *id, const struct noted *
 	return cli_print(&b, e);
 }
 
-/* What computes alone needs nothing of a box that stays. */
-static int box_limits(const struct cli *c, struct box_request *q, struct error *e)
-{
-	if (do_limits(c, q, e) < 0)
-		return -1;
-	if (q->pure)
-		return err_set(e, ERR_USAGE,
-			       "--preset pure: a box that stays is written to; sbxrun do has it");
-	return 0;
-}
-
 static int box_create(struct cli *c, const char *language, struct error *e)
 {
+	const struct operator_given given = {.memory = c->memory,
+					     .cpus = c->cpus,
+					     .pids = c->pids_limit,
+					     .disk = c->disk,
+					     .timeout = c->timeout,
+					     .output = c->output_limit};
 	struct noted notes = {.arena = c->arena};
 	struct box_request q;
 	const char *id = c->box_id;
+	struct operator_file operator;
 	int64_t idle_ns = 0;
+	uint32_t longest;
 
-	if (box_request_of(c, &q, e) < 0 || box_limits(c, &q, e) < 0 ||
+	if (box_request_of(c, &q, e) < 0 || do_limits(c, &q, e) < 0 ||
 	    do_volumes(c, &q, e) < 0 || do_ulimits(c, &q, e) < 0 || do_user(c, &q, e) < 0 ||
 	    do_duration("idle", c->idle, &idle_ns, c->arena, e) < 0)
 		return -1;
-	if (c->idle && (idle_ns < LOOP_SECOND || idle_ns > SANDBOX_IDLE_S * LOOP_SECOND))
-		return err_set(e, ERR_USAGE, "--idle: \"%s\" is not from 1 to %d seconds", c->idle,
-			       SANDBOX_IDLE_S);
+	if (operator_read(c->arena, &operator, e) < 0)
+		return -1;
+	longest = operator.idle_s.set ? operator.idle_s.v : SANDBOX_IDLE_S;
+	if (c->idle && (idle_ns < LOOP_SECOND || idle_ns > longest * LOOP_SECOND))
+		return err_set(e, ERR_USAGE, "--idle: \"%s\" is not from 1 to %u seconds", c->idle,
+			       longest);
 	if (language && !(q.language = box_language_find(language)))
 		return err_set(e, ERR_USAGE, "there is no language \"%s\" (see sbxrun help do)",
 			       language);
+	if (operator_hold(&operator, &given, &q, e) < 0)
+		return -1;
+	if (q.pure)
+		return err_set(e, ERR_USAGE, "--preset pure: what writes no file needs no box that "
+					     "stays: sbxrun do --preset pure");
+	/* What lies on disk would have to be held by somebody between calls. */
+	if (q.limits.disk > q.limits.memory / 2)
+		return err_set(e, ERR_USAGE,
+			       "--disk: the workspace of a box that stays lies in memory, and can be "
+			       "half of --memory at most; -v DIR:/workspace is a directory on disk");
 	if (!language && !q.rootfs)
 		return err_set(e, ERR_USAGE, "a language, or --rootfs, says what is in the box");
-	if (sandbox_create(&q, id, (uint32_t)(idle_ns / LOOP_SECOND), c->arena, &id, &notes, e) <
-	    0)
+	if (sandbox_create(&q, id, c->idle ? (uint32_t)(idle_ns / LOOP_SECOND) : longest,
+			   operator.boxes.set ? operator.boxes.v : SANDBOX_MOST, c->arena, &id,
+			   &notes, e) < 0)
 		return -1;
 	return create_show(c, id, &notes, e);
 }
@@ -117,6 +130,36 @@ static int box_create(struct cli *c, const char *language, struct error *e)
 static int box_destroy(struct cli *c, const char *id, struct error *e)
 {
 	return sandbox_destroy(c->root, id, c->arena, e);
+}
+
+static int box_pause(struct cli *c, const char *id, struct error *e)
+{
+	return sandbox_pause(c->root, id, true, c->arena, e);
+}
+
+static int box_resume(struct cli *c, const char *id, struct error *e)
+{
+	return sandbox_pause(c->root, id, false, c->arena, e);
+}
+
+/* What can't be noted there is no reason to fail: that is for --audit. */
+void box_log(const struct cli *c, const struct sandbox *s, const struct sandbox_event *ev)
+{
+	struct error why;
+
+	if (sandbox_log(s, ev, c->arena, &why) < 0)
+		log_warn("%s", why.text);
+}
+
+static int box_logs(struct cli *c, const char *id, struct error *e)
+{
+	auto_sandbox struct sandbox s = SANDBOX_NONE;
+	struct buf b = buf_new(c->arena, OUTPUT_MAX);
+
+	if (sandbox_open(c->root, id, c->arena, &s, e) < 0 ||
+	    sandbox_read_log(&s, &b, c->arena, e) < 0)
+		return -1;
+	return cli_print(&b, e);
 }
 
 /* ---- list, gc ---- */
@@ -195,6 +238,9 @@ static void call_explain(struct box_result *r, const char *id, const struct erro
 static int call_request(struct cli *c, struct sandbox *s, bool is_command, struct box_request *q,
 			int *ret_stdin_fd, struct error *e)
 {
+	const struct operator_given given = {.timeout = c->timeout, .output = c->output_limit};
+	struct operator_file operator;
+
 	/* What follows reads them as `do` does. */
 	c->args += 2;
 	c->n_args -= 2;
@@ -202,7 +248,8 @@ static int call_request(struct cli *c, struct sandbox *s, bool is_command, struc
 	if (box_request_of(c, q, e) < 0 || do_program(c, q, e) < 0)
 		return -1;
 	sandbox_request(s, q, c->arena);
-	if (box_limits(c, q, e) < 0 || do_denials(c, q, e) < 0 ||
+	if (operator_read(c->arena, &operator, e) < 0 || do_limits(c, q, e) < 0 ||
+	    operator_hold_call(&operator, &given, q, e) < 0 || do_denials(c, q, e) < 0 ||
 	    do_stdin(c, q, ret_stdin_fd, e) < 0)
 		return -1;
 	q->terminal = false;
@@ -214,19 +261,27 @@ static int call_run(struct cli *c, const char *id, bool is_command, struct error
 	struct box_result *r = arena_new(c->arena, struct box_result);
 	auto_sandbox struct sandbox s = SANDBOX_NONE;
 	autoclose int stdin_fd = -1;
-	struct box_request q;
+	struct strings audits = {0};
+	struct error ignored;
+	struct box_request q = {0};
 	int result;
 
 	if (sandbox_check_id(id, e) < 0)
 		return -1;
 	result = sandbox_open(c->root, id, c->arena, &s, e);
-	if (result == 0 && call_request(c, &s, is_command, &q, &stdin_fd, e) < 0)
+	if (result == 0 && (call_request(c, &s, is_command, &q, &stdin_fd, e) < 0 ||
+			    do_audit_files(c, &q, &audits, e) < 0 ||
+			    do_audit_try(c, &audits, e) < 0))
 		return -1;
 	if (result == 0)
 		result = sandbox_lock(&s, loop_now() + q.limits.timeout_ns, c->arena, e);
 	if (result == 0) {
 		result = box_do(&q, c->arena, r, e);
 		sandbox_touch(&s);
+		box_log(c, &s, &(struct sandbox_event){.verb = is_command ? "exec" : "run",
+						       .result = r,
+						       .args = q.args,
+						       .failed = r->status != BOX_OK});
 	}
 	if (result < 0 && !c->json && !c->stream) {
 		c->failure = r->error ? box_exit_status(r) : DO_FAILURE;
@@ -236,6 +291,11 @@ static int call_run(struct cli *c, const char *id, bool is_command, struct error
 		call_explain(r, id, e, c->arena);
 	c->status = box_exit_status(r);
 	sandbox_sweep(c->root, false);
+	if (do_audit(c, is_command ? "box exec" : "box run", &audits, &q, r, e) < 0) {
+		notes_add(&r->notes.notes, arena_strdup(c->arena, e->text), c->arena);
+		(void)!do_show(c, r, &ignored);
+		return -1;
+	}
 	return do_show(c, r, e);
 }
 
@@ -253,7 +313,7 @@ static int box_run_code(struct cli *c, const char *id, struct error *e)
 
 #define CALL_OPTIONS                                                                               \
 	"env", "env-file", "workdir", "stdin", "timeout", "cpu-time", "output-limit", "denials",   \
-		"redact", "redact-rules", "json", "stream"
+		"redact", "redact-rules", "audit", "json", "stream"
 
 static const struct box_verb verbs[] = {
 	{"create", "[LANGUAGE]", 0, 1, box_create,
@@ -268,12 +328,15 @@ static const struct box_verb verbs[] = {
 	{"stat", "ID PATH", 2, 2, box_stat_file, {"json"}},
 	{"rm-file", "ID PATH", 2, 2, box_remove_file, {"json"}},
 	{"list", "", 0, 0, box_list, {"json"}},
+	{"logs", "ID", 1, 1, box_logs, {NULL}},
+	{"pause", "ID", 1, 1, box_pause, {NULL}},
+	{"resume", "ID", 1, 1, box_resume, {NULL}},
 	{"destroy", "ID", 1, 1, box_destroy, {NULL}},
 	{"gc", "", 0, 0, box_gc, {"json"}},
 };
 
 /* clang-format off */
-static const struct cli_option box_cli_options[] = {
+static const struct cli_option verb_options[] = {
 	CLI_OPTION(box_id, "id", 0, CLI_TEXT, "ID", "create: what it is called (default: made up)"),
 	CLI_OPTION(idle, "idle", 0, CLI_TEXT, "SECONDS", "create: unused for so long, it is removed (default: 3600)"),
 	CLI_OPTION(rootfs, "rootfs", 0, CLI_TEXT, "NAME|DIR", "create: the root filesystem (default: the language's, or the host's /usr)"),
@@ -298,6 +361,7 @@ static const struct cli_option box_cli_options[] = {
 	CLI_OPTION(denials, "denials", 0, CLI_TEXT, "full|calls|none", "exec, run: what was refused (default: full)"),
 	CLI_OPTION(redact, "redact", 0, CLI_FLAG, NULL, "exec, run: take secrets out of the output"),
 	CLI_OPTION(redact_rules, "redact-rules", 0, CLI_TEXT, "FILE", "exec, run: further rules for that, as JSON"),
+	CLI_OPTION(audit, "audit", 0, CLI_TEXT, "FILE", "exec, run: append a line about the call to a chained file"),
 	CLI_OPTION(json, "json", 0, CLI_FLAG, NULL, "print JSON, and nothing else"),
 	CLI_OPTION(stream, "stream", 0, CLI_FLAG, NULL, "exec, run: print events as they happen, a JSON object a line"),
 };
@@ -334,7 +398,7 @@ static int box_check_options(const struct cli *c, const struct box_verb *v, stru
 {
 	const struct cli_option *o;
 
-	for (o = box_cli_options; o < box_cli_options + ARRAY_SIZE(box_cli_options); o++)
+	for (o = verb_options; o < verb_options + ARRAY_SIZE(verb_options); o++)
 		if (option_is_given(c, o) && !verb_takes(v, o->name))
 			return err_set(e, ERR_USAGE, "box %s has no --%s", v->name, o->name);
 	return 0;
@@ -362,12 +426,6 @@ const struct cli_command cli_box = {
 	"box",
 	"create [LANGUAGE] | exec ID -- COMMAND [ARG…] | run ID LANGUAGE CODE|FILE|- [-- ARG…] | "
 	"write ID PATH [FILE|-] | read ID PATH | ls ID [PATH] | stat ID PATH | rm-file ID PATH | "
-	"list | destroy ID | gc",
-	"keep a box between calls, and run code in it",
-	box_cli_options,
-	ARRAY_SIZE(box_cli_options),
-	1,
-	SIZE_MAX,
-	true,
-	box_run_verb,
-	.failure = DO_FAILURE};
+	"list | logs ID | pause ID | resume ID | destroy ID | gc",
+	"keep a box between calls, and run code in it", verb_options, ARRAY_SIZE(verb_options), 1,
+	SIZE_MAX, true, box_run_verb, .failure = DO_FAILURE};

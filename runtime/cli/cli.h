@@ -123,15 +123,15 @@ struct cli {
 	bool stream;
 	bool redact;
 	bool strict_limits;
+	/* box */
+	char *box_id;
+	char *idle;
 	/* learn */
 	char *output;
 	bool with_refused;
 	struct learning *learning;	   /* for the command that is watched … */
 	const struct cli_command *wrapped; /* … which this is */
 	const char *profile_shown;	   /* by `do`: whose list its filter is */
-	/* box */
-	char *box_id;
-	char *idle;
 	/* the rest */
 	bool dashes; /* "--" stood before the first word */
 	char **args;
@@ -204,6 +204,7 @@ extern const size_t cli_n_globals;
 extern const struct cli_command cli_create, cli_start, cli_run, cli_state, cli_kill, cli_delete,
 	cli_list, cli_exec, cli_spec, cli_features, cli_plan,
 	cli_pause, cli_resume, cli_ps, cli_update, cli_events, cli_worker, cli_install,
-	cli_uninstall, cli_policy, cli_explain, cli_audit, cli_doctor, cli_do, cli_box, cli_learn;
+	cli_uninstall, cli_policy, cli_explain, cli_audit, cli_doctor, cli_do, cli_learn,
+	cli_box;
 
 extern const char cli_version[];

@@ -114,12 +114,8 @@ int do_limits(const struct cli *c, struct box_request *q, struct error *e)
 		return -1;
 	if (l->output > 64 << 20)
 		return err_set(e, ERR_USAGE, "--output-limit: more than 64m");
-	if (l->disk > l->memory / 2)
-		return err_set(
-			e, ERR_USAGE,
-			"--disk: the workspace lies in memory, and can be half of --memory at most: "
-			"--memory %lldm, or -v DIR:/workspace for a directory on disk",
-			(long long)((2 * l->disk + (1 << 20) - 1) >> 20));
+	if (l->disk > INT64_C(1) << 40)
+		return err_set(e, ERR_USAGE, "--disk: more than 1t");
 	return 0;
 }
 
@@ -438,6 +434,7 @@ static int do_request(struct cli *c, struct box_request *q, int *ret_stdin_fd, s
 	q->strict_limits = c->strict_limits || c->strict;
 	q->systemd = cli_wants_systemd(c);
 	q->systemd_timeout_s = c->systemd_timeout;
+	q->own_cgroups = c->cgroup_manager && str_eq(c->cgroup_manager, "cgroupfs");
 	q->no_cgroups = c->cgroup_manager && str_eq(c->cgroup_manager, "disabled");
 	q->copy_out = c->copy_out;
 	q->list_files = c->json || c->stream;
@@ -488,8 +485,8 @@ int do_show(const struct cli *c, const struct box_result *r, struct error *e)
 }
 
 /* The administrator's files, which nobody can do without, and then the caller's own. */
-static int do_audit_files(const struct cli *c, const struct box_request *q, struct strings *ret,
-			  struct error *e)
+int do_audit_files(const struct cli *c, const struct box_request *q, struct strings *ret,
+		   struct error *e)
 {
 	size_t i;
 
@@ -512,7 +509,7 @@ static const char *do_whose_audit(const struct cli *c, const char *file)
 	return c->audit && str_eq(file, c->audit) ? "--audit" : "the policy's audit file";
 }
 
-static int do_audit_try(const struct cli *c, const struct strings *files, struct error *e)
+int do_audit_try(const struct cli *c, const struct strings *files, struct error *e)
 {
 	size_t i;
 
@@ -522,14 +519,14 @@ static int do_audit_try(const struct cli *c, const struct strings *files, struct
 	return 0;
 }
 
-static int do_audit(const struct cli *c, const struct strings *files, const struct box_request *q,
-		    const struct box_result *r, struct error *e)
+int do_audit(const struct cli *c, const char *verb, const struct strings *files,
+	     const struct box_request *q, const struct box_result *r, struct error *e)
 {
 	struct buf limits = buf_new(c->arena, RESULT_MAX), denials = buf_new(c->arena, RESULT_MAX);
 	struct audit_entry line = {
 		.uid = getuid(),
-		.verb = "do",
-		.id = r->id,
+		.verb = verb,
+		.id = r->sandbox_id ? r->sandbox_id : r->id,
 		.language = r->language ? r->language->name : NULL,
 		.code_sha256 = *r->code_sha256 ? r->code_sha256 : NULL,
 		.rootfs = r->rootfs,
@@ -621,7 +618,7 @@ static int do_run(struct cli *c, struct error *e)
 		return -1;
 	c->fails = NULL; /* what follows is the object */
 	box_sweep(q.state_root);
-	if (do_audit(c, &audits, &q, r, e) < 0) {
+	if (do_audit(c, "do", &audits, &q, r, e) < 0) {
 		c->failure = DO_FAILURE;
 		notes_add(&r->notes.notes, arena_strdup(c->arena, e->text), c->arena);
 		(void)!do_show(c, r, &ignored);
@@ -677,7 +674,7 @@ static const struct cli_option do_options[] = {
 	CLI_OPTION(pids_limit, "pids-limit", 0, CLI_TEXT, "NUMBER", "processes and threads (default: 64)"),
 	CLI_OPTION(timeout, "timeout", 't', CLI_TEXT, "SECONDS", "time by the clock (default: 30)"),
 	CLI_OPTION(cpu_time, "cpu-time", 0, CLI_TEXT, "SECONDS", "time on processors, all together"),
-	CLI_OPTION(disk, "disk", 0, CLI_TEXT, "SIZE", "of /workspace (default: half of the memory, at most 256m)"),
+	CLI_OPTION(disk, "disk", 0, CLI_TEXT, "SIZE", "of /workspace, on disk if more than half of the memory (default: that, at most 256m)"),
 	CLI_OPTION(tmpfs, "tmpfs", 0, CLI_TEXT, "SIZE", "of /tmp (default: 64m)"),
 	CLI_OPTION(output_limit, "output-limit", 0, CLI_TEXT, "SIZE", "of each output stream (default: 1m)"),
 	CLI_OPTION(file_size, "file-size", 0, CLI_TEXT, "SIZE", "of a file that it writes"),

@@ -469,6 +469,9 @@ static int exec_plan(struct joining *x, const char *const **ret_subs, struct err
 	facts.can_mount_detached = true; /* nothing is mounted here */
 	if (x->record.id_range.size)
 		ids_give_range(&x->config, x->record.id_range, x->a);
+	/* What holds a box where there are no cgroups has to hold its calls, too. */
+	if (x->joins && !cgroups.n)
+		life_limit_by_rlimits(&x->config, x->a);
 	if (exec_probe_labels(x, &facts.lsm, e) < 0 ||
 	    exec_find_namespaces(&x->join, &x->record, &facts.own_ns, e) < 0)
 		return -1;

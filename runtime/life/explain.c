@@ -132,7 +132,9 @@ static int explain_plan(const struct create_options *o, const struct policy *pol
 	struct plan *p = arena_new(a, struct plan);
 	struct host_facts facts;
 	struct bundle bundle;
+	struct notes missing = {0};
 	struct joins joins;
+	size_t i;
 	int result;
 
 	if (life_probe_for(o, a, &facts, e) < 0 || bundle_load(o, a, &bundle, e) < 0 ||
@@ -146,7 +148,7 @@ static int explain_plan(const struct create_options *o, const struct policy *pol
 		range_find(o, bundle.dir, bundle.config, a, &facts, &t);
 	if (policy) {
 		policy_tighten_all(policy, &facts, bundle.config, a, &x->clamps, &x->refusals);
-		life_limit_without_cgroups(&facts, bundle.config, a);
+		life_limit_without_cgroups(&facts, bundle.config, a, &missing);
 		if (o->pure)
 			pure_narrow(&bundle.config->linux_.seccomp, a);
 	}
@@ -158,6 +160,8 @@ static int explain_plan(const struct create_options *o, const struct policy *pol
 		life_measure_machine(policy, &facts);
 		policy_set_conditions(policy, bundle.config, &facts, "/", a, p);
 		explain_notes(o, &facts, p, a, &x->notes);
+		for (i = 0; i < missing.n; i++)
+			notes_add(&x->notes, missing.v[i], a);
 		x->plan = p;
 	}
 	surface_of(p, a, ret);

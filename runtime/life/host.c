@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
 #include "cgroup/cgroup.h"
@@ -57,10 +58,9 @@ int life_probe_host(bool cgroups, struct arena *a, struct host_facts *ret, struc
 
 	if (host_check_kernel(e) < 0 ||
 	    (cgroups && cgroup_host_probe(!f.machine_root, a, &f.cgroup, e) < 0) ||
-	    caps_probe_host(false, &f.caps, e) < 0 ||
-	    caps_probe_host(true, &f.caps_userns, e) < 0 ||
-	    landlock_probe(&f.landlock_abi, e) < 0)
+	    caps_probe_host(&f.caps, e) < 0 || landlock_probe(&f.landlock_abi, e) < 0)
 		return -1;
+	f.caps_userns = caps_of_userns(&f.caps);
 	f.privileged = (f.caps.available & CAPS_BIT(CAP_SYS_ADMIN)) != 0;
 	*ret = f;
 	return 0;
@@ -89,6 +89,36 @@ static int host_find_units(const struct create_options *o, struct arena *a, stru
 		systemd_close(&s);
 	}
 	return rc < 0 ? -1 : cgroup_host_find_units(&f->cgroup, manager, a, e);
+}
+
+/* Where he has none already. That it can't be is no failure: then there are no cgroups. */
+static void host_enter_boxes(const struct cgroup_host *host)
+{
+	struct error e;
+	size_t i;
+
+	for (i = 0; i < host->n; i++)
+		if (host->mode == CGROUP_V2 && !host->v[i].base && cgroup_boxes_enter(&e) < 0)
+			log_info("no cgroup of the user's own manager: %s", e.text);
+}
+
+int life_open_boxes(bool start, struct arena *a, struct cgroup_boxes *ret, struct error *e)
+{
+	struct cgroup_host host;
+
+	*ret = CGROUP_BOXES_NONE;
+	if (!systemd_is_running())
+		return 0;
+	if (cgroup_host_probe(!sys_is_machine_root(), a, &host, e) < 0)
+		return -1;
+	if (!sys_is_machine_root()) {
+		host_enter_boxes(&host);
+		return 0;
+	}
+	if (cgroup_host_find_units(&host, NULL, a, e) < 0)
+		return -1;
+	cgroup_boxes_open(&host, start, a, ret);
+	return 0;
 }
 
 int life_probe_for(const struct create_options *o, struct arena *a, struct host_facts *ret,
@@ -136,13 +166,13 @@ int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret
 	return 0;
 }
 
-int life_watch(struct oci_seccomp *c, enum observe how, bool learning, struct arena *a,
+int life_watch(struct oci_seccomp *c, enum observe how, bool learns, struct arena *a,
 	       struct seccomp_program *ret_judge, struct error *e)
 {
 	struct notes notes = {0}; /* which the plan has, too */
 
 	*ret_judge = (struct seccomp_program){0};
-	if ((how != OBSERVE_NOTHING || learning) &&
+	if ((how != OBSERVE_NOTHING || learns) &&
 	    seccomp_program_build(c, a, ret_judge, &notes, e) < 0)
 		return -1;
 	observe_add_rules(c, how, a);
@@ -191,18 +221,61 @@ static void host_rlimit(struct oci_config *c, const char *type, uint64_t value, 
 	p->rlimits.n = n + 1;
 }
 
+static void host_note_missing(const char *field, const char *controller, const char *instead,
+			      struct notes *notes, struct arena *a)
+{
+	notes_add(notes,
+		  arena_printf(a, "%s: the cgroup controller %s is not to be had here%s",
+			       field, controller, instead),
+		  a);
+}
+
 /* Of memory, what is private and can be written counts: runtimes reserve far more than they use, so
  * RLIMIT_AS would end them. The number of processes is that of one id in one user namespace. */
-void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a)
+static void host_limit(struct oci_config *c, bool memory, bool pids, struct arena *a)
 {
 	const struct oci_resources *r = &c->linux_.resources;
 
-	if (!f->cgroup.limits_if_possible || !cgroup_plan_skips(&f->cgroup, !f->machine_root))
-		return;
-	if (r->memory.limit.set && r->memory.limit.v > 0)
+	if (memory && r->memory.limit.set && r->memory.limit.v > 0)
 		host_rlimit(c, "RLIMIT_DATA", (uint64_t)r->memory.limit.v, a);
-	if (r->pids_limit.set && r->pids_limit.v > 0)
+	if (pids && r->pids_limit.set && r->pids_limit.v > 0)
 		host_rlimit(c, "RLIMIT_NPROC", (uint64_t)r->pids_limit.v, a);
+}
+
+void life_limit_by_rlimits(struct oci_config *c, struct arena *a)
+{
+	host_limit(c, true, true, a);
+}
+
+void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a,
+				struct notes *notes)
+{
+	struct oci_resources *r = &c->linux_.resources;
+	const bool none = cgroup_plan_skips(&f->cgroup, !f->machine_root) != NULL;
+	const bool memory = none || !cgroup_host_gives(&f->cgroup, "memory"),
+		   pids = none || !cgroup_host_gives(&f->cgroup, "pids"),
+		   cpu = !none && !cgroup_host_gives(&f->cgroup, "cpu");
+
+	if (!f->cgroup.limits_if_possible)
+		return;
+	host_limit(c, memory, pids, a);
+	if (none)
+		return; /* which the plan says */
+	if (memory && r->memory.limit.set) {
+		r->memory.limit.set = r->memory.swap.set = false;
+		host_note_missing("linux.resources.memory.limit", "memory",
+				  "; instead RLIMIT_DATA holds for each process", notes, a);
+	}
+	if (pids && r->pids_limit.set) {
+		r->pids_limit.set = false;
+		host_note_missing("linux.resources.pids.limit", "pids",
+				  "; instead RLIMIT_NPROC holds", notes, a);
+	}
+	if (cpu && r->cpu.quota.set) {
+		r->cpu.quota.set = r->cpu.period.set = r->cpu.shares.set = false;
+		host_note_missing("linux.resources.cpu.quota", "cpu",
+				  "; whole processors are held by affinity", notes, a);
+	}
 }
 
 static int host_plan(const struct create_options *o, struct host_facts *facts,
@@ -211,6 +284,8 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 {
 	const char *state_root = path_clean(a, life_state_dir(o->root, ".", a));
 	struct seccomp_program judge;
+	struct notes missing = {0};
+	size_t i;
 
 	if (life_choose_policy(o->policy, &b->config->annotations, a, &t->policy, e) < 0 ||
 	    life_check_options(&t->policy, o, e) < 0)
@@ -220,7 +295,7 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	range_find(o, b->dir, b->config, a, facts, t);
 	if (policy_tighten(&t->policy, facts, b->config, a, &t->clamps, e) < 0)
 		return -1;
-	life_limit_without_cgroups(facts, b->config, a);
+	life_limit_without_cgroups(facts, b->config, a, &missing);
 	if (o->pure)
 		pure_narrow(&b->config->linux_.seccomp, a);
 	if (life_watch(&b->config->linux_.seccomp, o->observe, o->learning != NULL, a, &judge, e) <
@@ -228,6 +303,8 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	    plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
 		return -1;
 	life_watch_planned(&b->config->linux_.seccomp, &judge, p);
+	for (i = 0; i < missing.n; i++)
+		notes_add(&p->warnings, missing.v[i], a);
 	if (o->ids_if_possible && facts->no_id_range)
 		notes_add(&p->warnings,
 			  arena_printf(a, "no user namespace, since %s", facts->no_id_range), a);

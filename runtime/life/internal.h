@@ -80,14 +80,20 @@ struct bundle;
 int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret_joins,
 		  struct host_facts *f, struct error *e);
 
-/* Where limits are had if possible and there are no cgroups: rlimits in their place. */
-void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a);
 /* Before and after a plan is made: its filter asks about what it denies (filter/observe.h), and the
  * plan has the judge. */
-int life_watch(struct oci_seccomp *c, enum observe how, bool learning, struct arena *a,
+int life_watch(struct oci_seccomp *c, enum observe how, bool learns, struct arena *a,
 	       struct seccomp_program *ret_judge, struct error *e);
 void life_watch_planned(const struct oci_seccomp *c, const struct seccomp_program *judge,
 			struct plan *p);
+
+/* Where limits are had if possible and there are no cgroups, or not all of their controllers: rlimits
+ * in their place, and notes about those that the plan won't see. */
+void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a,
+				struct notes *notes);
+
+/* The same limits for a process that joins a container without cgroups. */
+void life_limit_by_rlimits(struct oci_config *c, struct arena *a);
 
 /* What a policy that makes up files of /proc has to know. */
 void life_measure_machine(const struct policy *p, struct host_facts *f);

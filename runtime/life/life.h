@@ -21,6 +21,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "cgroup/boxes.h"
 #include "cgroup/rdt.h"
 #include "cgroup/stats.h"
 #include "filter/observe.h"
@@ -30,6 +31,13 @@
 #include "state/record.h"
 #include "state/store.h"
 #include "worker/end.h"
+
+/* A filesystem that the caller has made for the container, in place of the tmpfs that the config
+ * has at that place. */
+struct given_tree {
+	const char *destination;
+	int tree_fd; /* attached nowhere; it stays the caller's to close */
+};
 
 struct create_options {
 	const char *root; /* of the state */
@@ -58,6 +66,7 @@ struct create_options {
 	const int *streams;	 /* three descriptors for the program; NULL: the caller's own */
 	bool reaped; /* the first process is a reaper of ours (reaper/order.h) … */
 	int control_fd; /* … and this its end of the socket; -1: there is no program, it waits */
+	const struct given_tree *given; /* NULL: none */
 	bool keep_root; /* others run in it, too: nothing is made in it */
 	bool program_comes; /* its file is not there yet: the reaper writes it */
 	enum observe observe; /* what is denied is asked about, too: with take_listener */
@@ -88,6 +97,10 @@ struct created {
 	uint64_t cpu_before; /* what was counted before it joined … */
 	uint64_t oom_before; /* … another's container */
 };
+
+/* Where systemd has given away a place for boxes (cgroup/boxes.h), on machines where the caller may
+ * have one. start: it is made if it isn't there. The caller closes it when his box is made. */
+int life_open_boxes(bool start, struct arena *a, struct cgroup_boxes *ret, struct error *e);
 
 int life_create(const struct create_options *o, struct arena *a, struct created *ret,
 		struct error *e);
@@ -199,6 +212,10 @@ int life_resume(const char *root, const char *id, struct arena *a, struct error 
 /* Its processes as the host numbers them, sorted. */
 int life_pids(const char *root, const char *id, struct arena *a, pid_t **ret_pids, size_t *ret_n,
 	      struct error *e);
+
+/* Whether its first process is its only one. For containers that can't move their processes to
+ * other cgroups: one hierarchy is asked. */
+bool life_is_alone(const char *root, const struct record *r, struct arena *a);
 
 /* New limits; what is not given stays. All of them or, on failure, none. */
 int life_update(const char *root, const char *id, const struct oci_resources *resources,

@@ -58,6 +58,13 @@ size_t cgroup_build_find(const struct cgroup_build *b, const char *controller)
 	return CGROUP_NO_DIR;
 }
 
+bool cgroup_host_gives(const struct cgroup_host *host, const char *controller)
+{
+	const struct cgroup_build b = {.host = host};
+
+	return cgroup_build_find(&b, controller) != CGROUP_NO_DIR;
+}
+
 int cgroup_build_need(struct cgroup_build *b, const char *controller, const char *field,
 		      size_t *ret_dir)
 {

@@ -152,6 +152,9 @@ int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cg
 /* Why this caller gets no cgroups, or NULL. */
 const char *cgroup_plan_skips(const struct cgroup_host *host, bool rootless);
 
+/* Whether cgroups of ours can have this controller (v1's name). */
+bool cgroup_host_gives(const struct cgroup_host *host, const char *controller);
+
 /* linux.cgroupsPath and the id → the path below each mount point. */
 int cgroup_plan_path(const char *cgroups_path, const char *id, struct arena *a, char **ret_path,
 		     struct error *e);

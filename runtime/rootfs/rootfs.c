@@ -77,11 +77,20 @@ static bool rootfs_may_show_outer_sys(const struct plan *p, const struct mount_p
 	       !(p->caps.bounding & (1ULL << CAP_SYS_ADMIN));
 }
 
+/* What the caller has made for it (life/life.h), or a new one. */
+static int rootfs_make_fs(const struct plan *p, const struct mount_plan *m,
+			  const struct sources *s, struct in_root target, struct error *e)
+{
+	int *given = &s->mounts[m - p->mounts];
+
+	return *given >= 0 ? fd_steal(given) : mount_make_fs(m, s, target, e);
+}
+
 static int rootfs_mount_fs(const struct plan *p, struct rootfs *r, const struct mount_plan *m,
 			   const struct sources *s, struct in_root target, struct error *e)
 {
 	struct mount_plan now = *m;
-	autoclose int fd = mount_make_fs(m, s, target, e);
+	autoclose int fd = rootfs_make_fs(p, m, s, target, e);
 
 	if (fd < 0 && e->sys == EPERM && rootfs_may_show_outer_sys(p, m)) {
 		fd = mount_bind_outer_sys(p, m, e);

@@ -36,12 +36,12 @@ processes_are_counted_for_the_box() {
 	like "$err" 'fork'
 	# Another box of the same user has its own.
 	bundle
-	_do --pids-limit 8 -- sh -c 'for i in 1 2 3 4 5; do sleep 1000 & done; echo up; sleep 1000' >up 2>said &
+	SBXRUN_ROOTFS_DIR=$T/library "$SBXRUN" --root "$T/state" --cgroup-manager disabled "do" --rootfs "$B/rootfs" --pids-limit 8 -- sh -c 'for i in 1 2 3 4 5; do sleep 1000 & done; echo up; sleep 1000' >up 2>said &
 	wait_until 20 grep -q up up
 	run _sh --pids-limit 8 'sleep 0 & sleep 0 & sleep 0 & wait; echo fine'
 	is "$out" fine
-	kill %1
-	wait %1 || :
+	kill $!
+	wait $! || :
 }
 
 what_is_asked_for_by_name_counts() {

@@ -137,6 +137,11 @@ which_boxes_there_are_is_told() {
 	run _box create
 	rc_is 125
 	like "$err" 'a language, or --rootfs'
+	run _box create --rootfs "$B/rootfs" --preset pure
+	rc_is 125
+	run _box create --rootfs "$B/rootfs" --disk 1g
+	rc_is 125
+	like "$err" 'disk: .*half of --memory'
 	run _box list --memory 1m
 	rc_is 125
 	like "$err" 'box list has no --memory'
@@ -169,12 +174,16 @@ unused_boxes_expire_and_say_so() {
 	wait_until 20 _is_expired short
 	rc_is 125
 	like "$err" 'sandbox expired: "short" was idle for too long'
+	is "$(sbx list -q)" box-long
 	run _box exec --json short -- true
 	is "$(_of .error.type)" SandboxExpired
 	is "$(_box list --json | jq -r 'map(.sandbox_id) | join(" ")')" long
 	_new --id short
 	run _box exec short -- echo again
 	is "$out" again
+	_box destroy short
+	run _box exec short -- true
+	like "$err" 'sandbox not found'
 }
 _is_expired() {
 	sleep 1.1 # a call would use it
@@ -288,6 +297,70 @@ there_are_a_hundred_at_most() {
 	_new
 }
 
+what_is_paused_goes_on_or_ends_in_time() {
+	_new --id p
+	run _box pause p
+	[ "$rc" = 0 ] || skip "no limits for this caller here"
+	is "$(_box list --json | jq -r '.[].status')" paused
+	run _sh true
+	rc_is 125
+	like "$err" 'is paused: box resume p'
+	_box resume p
+	_sh 'echo up; i=0; while [ $i -lt 5 ]; do sleep 0.1; i=$((i + 1)); done; echo end' >out &
+	wait_until 20 grep -q up out
+	_box pause p
+	_box write p f <<<'while it is frozen'
+	sleep 1
+	is "$(cat out)" up
+	_box resume p
+	wait $!
+	is "$(cat out)" $'up\nend'
+	_sh --timeout 1 'echo up; sleep 1000' >out2 2>/dev/null &
+	wait_until 20 grep -q up out2
+	_box pause p
+	run wait $!
+	rc_is 124
+	run _sh 'cat f'
+	is "$out" 'while it is frozen'
+	_box pause p
+	_box destroy p
+	is "$(sbx list -q)" ''
+}
+
+what_was_done_is_told() {
+	_new
+	_box write "$BOX" f <<<x
+	run _sh 'exit 3'
+	run _box read "$BOX" nosuch
+	is "$(_box logs "$BOX" | jq -r '[.verb, .path, .exit_code, .success, .args[2]] | @csv')" $'"write","f",,true,\n"exec",,3,false,"exit 3"\n"read","nosuch",,false,'
+	run _box write "$BOX" "$(printf 'x\ny')" <<<x
+	is "$(_box logs "$BOX" | jq -s length)" 4
+	run _box logs nosuch
+	rc_is 125
+}
+
+# Past its size the file becomes the old one.
+the_log_is_bounded() {
+	_new
+	head -c 1100000 /dev/zero | tr '\0' '\n' >"$T/state/box-$BOX/log"
+	[ -z "${SBX_UID:-}" ] || chown "$SBX_UID" "$T/state/box-$BOX/log"
+	_sh true
+	_sh true
+	is "$(wc -l <"$T/state/box-$BOX/log")" 2
+	is "$(_box logs "$BOX" | jq -s length)" 2
+}
+
+calls_are_recorded() {
+	_new --id known
+	run _sh --audit "$T/audit" 'exit 3'
+	rc_is 3
+	is "$(jq -r '.verb, .id, .exit_code' "$T/audit")" $'box exec\nknown\n3'
+	run _sh --audit /nosuch/audit 'echo ran >ran'
+	rc_is 125
+	run _sh 'ls'
+	is "$out" ''
+}
+
 volumes_are_of_the_box() {
 	_new
 	[[ $(_box create --json --id other --rootfs "$B/rootfs" | jq -r '.notes | join(" ")') != *'no user namespace'* ]] || skip 'this host maps no ids'
@@ -297,7 +370,7 @@ volumes_are_of_the_box() {
 	run _sh 'echo new >made'
 	rc_is 0
 	is "$(ls -A project)" made
-	is "$(_box list --json | jq -r '.[] | select(.sandbox_id == "'"$BOX"'").disk_backing')" directory
+	is "$(_box list --json | jq -r '.[] | select(.sandbox_id == "'"$BOX"'").disk_backing')" volume
 }
 
 run_tests

@@ -693,6 +693,97 @@ the_doctors_remedy_delegates_what_there_is() {
 	systemctl daemon-reload
 }
 
+# ---- boxes ----
+
+_do() {
+	[ -n "${B:-}" ] || bundle
+	sbx "do" --rootfs "$B/rootfs" "$@"
+}
+BOXES=sbxrun-boxes.scope
+# The process that keeps the scope: in the unified tree beside the boxes.
+_holder() {
+	if [ -n "${CGROUP_MOUNTS[unified]:-}" ]; then
+		procs_in "${CGROUP_MOUNTS[unified]}/system.slice/$BOXES/holder"
+	else
+		procs_in "/sys/fs/cgroup/systemd/system.slice/$BOXES"
+	fi
+}
+
+# A call over D-Bus for the first, none for those after it: nobody answers there any more.
+boxes_are_in_a_scope_that_is_given_away() {
+	local pid line
+	run _do --json --memory 32m -- true
+	is "$(jq -r '.status, (.notes | map(select(test("cgroup"))) | length)' <<<"$out")" $'ok\n0'
+	shows "$BOXES" ActiveState=active Delegate=yes Slice=system.slice
+	"$SBXRUN" --root "$T/state" "do" --rootfs "$B/rootfs" --timeout 100 --memory 32m --pids-limit 9 -- sh -c 'echo up; exec sleep 1000' >up &
+	wait_until 20 grep -q up up
+	pid=$(find /sys/fs/cgroup -path "*$BOXES/do-*/cgroup.procs" -exec cat {} + | sort -n | tail -n 1)
+	while IFS= read -r line; do
+		like "${line##*:}" "^/system.slice/$BOXES/do-[0-9]" "$line"
+	done <"/proc/$pid/cgroup"
+	systemctl daemon-reload
+	is "$(grep -rsh 33554432 /sys/fs/cgroup/{,memory/}system.slice/"$BOXES"/do-*/memory.{max,limit_in_bytes})" 33554432
+	kill $!
+	wait $! || :
+	run with_sockets absent "$SBXRUN" --root "$T/state" "do" --rootfs "$B/rootfs" --json -- true
+	is "$(jq -r .status <<<"$out")" ok
+	is "$(find /sys/fs/cgroup -name 'do-[0-9]*')" ''
+}
+
+boxes_survive_the_end_of_who_keeps_their_scope() {
+	local first
+	run _do -- true
+	first=$(_holder)
+	[ -n "$first" ] || fail 'nobody holds it'
+	# What somebody ran is not to be read there.
+	is "$(tr -d '\0' <"/proc/${first% }/cmdline")" ''
+	kill -KILL $first
+	wait_until 20 eval '! kill -0 '"$first"' 2>/dev/null'
+	run _do --json -- true
+	is "$(jq -r .status <<<"$out")" ok
+	[ -n "$(_holder)" ] && [ "$(_holder)" != "$first" ] || fail "held by $(_holder)"
+	shows "$BOXES" ActiveState=active
+}
+
+of_many_boxes_one_starts_the_scope() {
+	local i
+	bundle
+	systemctl stop "$BOXES"
+	for i in 1 2 3 4 5 6; do
+		_do -- echo "$i" >"said$i" 2>&1 &
+	done
+	wait
+	is "$(cat said? | grep -c '^[1-6]$')" 6
+	is "$(wc -w <<<"$(_holder)")" 1
+	systemctl stop "$BOXES"
+}
+
+without_an_answer_boxes_are_where_their_caller_is() {
+	bundle
+	systemctl stop "$BOXES" 2>/dev/null || :
+	run with_sockets absent "$SBXRUN" --root "$T/state" "do" --rootfs "$B/rootfs" --json -- true
+	is "$(jq -r .status <<<"$out")" ok
+	run _do --json -- true
+	is "$(jq -r .status <<<"$out")" ok
+	run sbx --cgroup-manager cgroupfs "do" --rootfs "$B/rootfs" --explain -- true
+	unlike "$out" "$BOXES"
+	systemctl stop "$BOXES"
+}
+
+# He is in a cgroup that is not his, as after a login.
+an_ordinary_users_boxes_are_in_a_scope_of_his_systemd() {
+	bundle
+	chmod 755 "$T" "$B"
+	cp -r "$B/rootfs" /home/sbxtest/rootfs
+	chown -R sbxtest: /home/sbxtest/rootfs
+	run "${AS_USER[@]}" "$SBXRUN" "do" --rootfs /home/sbxtest/rootfs --json --memory 32m --pids-limit 9 -- sh -c 'exit 3'
+	is "$(jq -r '.status, .exit_code, (.notes | map(select(test("no cgroups"))) | length), (.usage.memory_peak > 0)' <<<"$out")" $'error\n3\n0\ntrue'
+	run "${AS_USER[@]}" "$SBXRUN" "do" --rootfs /home/sbxtest/rootfs --json --memory 16m -- awk 'BEGIN { s = "x"; while (length(s) < 64000000) s = s s }'
+	is "$(jq -r '.status, .oom_killed' <<<"$out")" $'oom\ntrue'
+	wait_until 20 eval '[ -z "$(find /sys/fs/cgroup -name "sbxrun-boxes-*")" ]'
+	rm -r /home/sbxtest/rootfs
+}
+
 # ---- the end ----
 
 nothing_is_left() {
@@ -710,12 +801,15 @@ if [ "$KIND" = v2 ]; then
 else
 	unset -f unified_keys_are_the_units an_ordinary_users_scope_is_made_by_his_systemd # runc and sbxrun have no driver of v1 for him
 	unset -f the_doctors_remedy_gives_a_user_cgroups the_doctors_remedy_delegates_what_there_is
+	unset -f an_ordinary_users_boxes_are_in_a_scope_of_his_systemd
 	[ -e "${CGROUP_MOUNTS[blkio]}/system.slice/blkio.weight" ] || unset -f a_weight_of_block_io_is_the_units
 fi
 # runc 1.1 takes a unit that is there for its own. It waits for systemd without end, or for 30 seconds.
 if ours; then
 	unset -f runcs_annotations_choose_properties
 else
+	unset -f boxes_are_in_a_scope_that_is_given_away boxes_survive_the_end_of_who_keeps_their_scope of_many_boxes_one_starts_the_scope \
+		without_an_answer_boxes_are_where_their_caller_is an_ordinary_users_boxes_are_in_a_scope_of_his_systemd
 	unset -f a_unit_that_is_there_is_left_alone annotations_choose_no_properties create_does_not_wait_for_systemd_forever \
 		the_doctors_remedy_gives_a_user_cgroups the_doctors_remedy_delegates_what_there_is \
 		delete_does_not_wait_for_systemd_forever update_says_that_systemd_does_not_answer a_create_that_is_killed_leaves_nothing \
