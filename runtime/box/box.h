@@ -1,16 +1,20 @@
 /*
  * The code runner: a request becomes a config in memory, the config becomes a container by the very
  * same way as that of any engine (life/life.h), and what happened in it becomes a result. Nothing
- * stays: a box ends with its program, or with the process that runs it.
+ * stays: a box ends with its program, or with the process that runs it. But for those that are made to
+ * stay (sandbox.h).
  *
  *	languages.c  rows of languages and limits    rootfs.c     the root that it runs in
  *	do.c         one box, or two: compiling       run.c        a box from birth to end
+ *	image.c      … as an image, mounted once      manifest.c   what was built
+ *	disk.c       a workspace on disk             library.c    where such things lie
  *	config.c     the config                      stream.c     its output, capped
  *	workspace.c  what it wrote                   resolver.c   names that it asks for
  *	denials.c    what was refused                hints.c      what to do about it
+ *	profiles.c   system calls of languages
  *	redact.c     secrets in the output           audit.c      a record of runs
  *	result.c     the result as JSON              words.c      errors in the caller's words
- *	explain.c    what it would be held to
+ *	explain.c    what it would be held to        sandbox.c    boxes that stay between calls
  */
 #pragma once
 
@@ -21,6 +25,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "box/image.h"
 #include "json/types.h"
 #include "oci/notes.h"
 
@@ -28,9 +33,12 @@ struct create_options;
 
 #define BOX_WORKSPACE "/workspace"
 #define BOX_ID_PREFIX "do-"
+#define BOX_FACTS "org.sbxrun.box" /* the annotation of a box that stays */
 enum { BOX_UID = 65534, BOX_CODE_MAX = 16 << 20, BOX_GRACE_MS = 2000,
        /* of who has used up his time on processors: it goes on running meanwhile */
        BOX_CPU_GRACE_MS = 200 };
+
+struct learning;
 
 /* ---- languages ---- */
 
@@ -41,6 +49,7 @@ struct box_language {
 	const char *name;
 	const char *aliases[6];
 	const char *rootfs; /* the name of the one that sbxrun-rootfs builds */
+	const char *profile; /* of its system calls (box/profiles.h) */
 	const char *file; /* what the code is called in the workspace */
 	const char *compile[BOX_WORDS_MAX]; /* a step before, in a box of its own; or nothing */
 	const char *product; /* what that step makes, which is what the next one is given */
@@ -101,9 +110,18 @@ enum box_output {
 	OUTPUT_EVENTS, /* to standard output, as lines of JSON */
 };
 
+struct sandbox; /* box/sandbox.h */
+
 struct box_request {
 	const char *state_root;
+	struct sandbox *sandbox; /* the box that it runs in, locked; NULL: one of its own */
+	const char *code_path; /* where the code goes there */
+	const char *facts; /* of a box that stays: an annotation of its config; NULL: none */
 	const char *policy; /* NULL: code */
+	const char *profile;  /* of system calls (box/profiles.h); NULL: as box_choose_profile() says
+			       */
+	struct strings calls_added; /* to the profile */
+	struct strings calls; /* what came of it; none: what the policy gives */
 	const struct box_language *language; /* NULL: a command */
 	const char *code;
 	size_t code_len;
@@ -128,10 +146,12 @@ struct box_request {
 	bool pure; /* no processes, sockets, files to write: filter/pure.h */
 	enum box_denials denials;
 	enum box_output output;
+	const char *workspace_dir; /* what the workspace is; NULL: memory, or a disk (disk.h) */
 	const char *copy_out; /* a directory for what it wrote; NULL: none */
 	bool list_files;      /* the result names what it wrote */
 	const char *redact_rules; /* a file of further rules, or NULL */
 	bool redact;
+	struct learning *learning; /* who watches its system calls; NULL: nobody */
 };
 
 /* What holds unless something else is asked for. */
@@ -174,8 +194,10 @@ struct box_files {
 
 struct box_result {
 	const char *id;
+	const char *sandbox_id; /* of the box that stays; NULL: it had one of its own */
 	const struct box_language *language;
 	const char *rootfs; /* name, and digest if it has one */
+	const char *profile; /* of system calls; NULL: the policy's list */
 	char code_sha256[65];
 	enum box_status status;
 	int exit_code; /* -1: none */
@@ -188,6 +210,7 @@ struct box_result {
 	int64_t wall_ns, startup_ns;
 	uint64_t cpu_ns, memory_peak, disk_used;
 	bool disk_known;
+	const char *disk_backing; /* memory, disk, volume */
 	struct box_limits limits;
 	bool denials_known;
 	bool more_denials;
@@ -243,9 +266,16 @@ struct box_root {
 	const char *path;  /* of the directory */
 	const char *name;  /* for the result */
 	bool host;	   /* it is a frame for the host's /usr */
+	struct image image; /* that the directory is a mount of, if it is one */
+	int lock_fd;	    /* what says that it is in use; -1: it is nobody's to remove */
+	const char *note;   /* what the caller should know of it, or NULL */
 };
+#define BOX_ROOT_NONE ((struct box_root){.image = IMAGE_NONE, .lock_fd = -1})
+
+/* Also after a failure there is something to close. */
 int box_root_find(const struct box_request *q, struct arena *a, struct box_root *ret,
 		  struct error *e);
+void box_root_close(struct box_root *root);
 
 /* The config of a box, as JSON. */
 int box_config_write(const struct box_request *q, const struct box_root *root, struct arena *a,

@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "box/hints.h"
+#include "box/profiles.h"
 #include "filter/seccomp_eval.h"
 #include "filter/syscalls.h"
 #include "json/json.h"
@@ -101,15 +102,12 @@ void denials_note(struct denials *d, struct box_denial what)
 
 static const char *call_name(const struct seccomp_data *data, struct arena *a)
 {
-	const struct syscall_arch *arch = syscall_arch_native();
-	size_t i;
+	const struct syscall_arch *arch;
+	const struct syscall_row *row = syscall_seen(data->arch, (uint32_t)data->nr, &arch);
 
-	if (data->arch != arch->token)
+	if (arch != syscall_arch_native())
 		return arena_printf(a, "call %d of another architecture", data->nr);
-	for (i = 0; i < syscall_row_count; i++)
-		if (syscall_number(&syscall_rows[i], arch) == data->nr)
-			return syscall_rows[i].name;
-	return arena_printf(a, "call %d", data->nr);
+	return row ? row->name : arena_printf(a, "call %d", data->nr);
 }
 
 /* Programs that give up rights which they may have: to be who one is is no wish. */
@@ -133,7 +131,9 @@ static void call_tell(struct denials *d, const struct seccomp_data *data, uint32
 			    .name = name,
 			    .target = hint_arguments(name, args, &d->scratch),
 			    .error = error ? strerrorname_np(error) : "SIGSYS",
-			    .hint = hint_of_call(name),
+			    .hint = box_profile_refuses(&d->q->calls, name) ?
+					    hint_of_profile(d->q->profile, d->arena) :
+					    hint_of_call(name),
 		    });
 }
 

@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/sha256.h"
 #include "base/str.h"
+#include "box/disk.h"
 #include "json/json.h"
 
 enum { EXPLAIN_MAX = 4 << 20 };
@@ -42,7 +43,7 @@ static const struct limit_row {
 	    "sbxrun: SIGTERM, 2 s, SIGKILL to all"),
 	ROW("cpu_time_s", cpu_time_ns, NANOSECONDS, {"cpu.cfs_quota_us", "cpu.max"}, RLIMIT_CPU,
 	    "RLIMIT_CPU, for each process", NULL),
-	ROW("disk", disk, BYTES, {NULL, NULL}, -1, NULL, "the size of " BOX_WORKSPACE),
+	ROW("disk", disk, BYTES, {NULL, NULL}, -1, NULL, NULL), /* see disk_holder() */
 	ROW("tmpfs", tmpfs, BYTES, {NULL, NULL}, -1, NULL, "the size of /tmp"),
 	ROW("output", output, BYTES, {NULL, NULL}, -1, NULL, "sbxrun: the rest is dropped"),
 	ROW("open_files", open_files, COUNT, {NULL, NULL}, RLIMIT_NOFILE,
@@ -134,11 +135,13 @@ static void explain_limits(struct box_explanation *x, struct arena *a)
 						     .value = limit_text(row, v, a),
 						     .number = limit_number(row, v, a),
 						     .by = limit_by(row, x->held.plan, a)};
+		if (v && row->offset == offsetof(struct box_limits, disk))
+			x->holdings[x->n_holdings - 1].by = disk_holder(x->q);
 	}
 }
 
-int box_explain(const struct box_request *q, struct arena *a, struct box_explanation *ret,
-		struct error *e)
+static int explain_fill(const struct box_request *q, struct arena *a, struct box_explanation *ret,
+			struct error *e)
 {
 	struct buf config = buf_new(a, EXPLAIN_MAX);
 	struct cgroup_boxes boxes = CGROUP_BOXES_NONE;
@@ -167,6 +170,15 @@ int box_explain(const struct box_request *q, struct arena *a, struct box_explana
 	ret->held.clamps = (struct policy_clamps){0};
 	explain_limits(ret, a);
 	return 0;
+}
+
+int box_explain(const struct box_request *q, struct arena *a, struct box_explanation *ret,
+		struct error *e)
+{
+	int result = explain_fill(q, a, ret, e);
+
+	box_root_close(&ret->root);
+	return result;
 }
 
 /* ---- as text and as JSON ---- */

@@ -54,6 +54,14 @@ static const struct {
 };
 /* clang-format on */
 
+const char *hint_of_profile(const char *profile, struct arena *a)
+{
+	return arena_printf(a,
+			    "the profile %s does not have this call: --profile-add FILE adds its "
+			    "name, --profile union has those of all languages",
+			    profile);
+}
+
 const char *hint_of_call(const char *name)
 {
 	size_t i;

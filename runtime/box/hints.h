@@ -7,6 +7,9 @@
 
 /* For the name of a system call. */
 const char *hint_of_call(const char *name);
+
+/* For one that the policy gives, and the profile of that name does not. */
+const char *hint_of_profile(const char *profile, struct arena *a);
 const char *hint_of_network(void);
 const char *hint_of_file(void);
 const char *hint_of_pure(void);

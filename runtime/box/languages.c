@@ -7,16 +7,16 @@ enum { M = 1024 * 1024 };
 
 /* clang-format off */
 const struct box_language box_languages[] = {
-	{.name = "python", .aliases = {"py", "python3"}, .rootfs = "python", .file = "main.py",
+	{.name = "python", .aliases = {"py", "python3"}, .rootfs = "python", .profile = "python", .file = "main.py",
 	 .run = {"python3", "main.py"}, .pure = true},
-	{.name = "javascript", .aliases = {"node", "js", "nodejs"}, .rootfs = "node", .file = "main.js",
+	{.name = "javascript", .aliases = {"node", "js", "nodejs"}, .rootfs = "node", .profile = "node", .file = "main.js",
 	 .run = {"node", "main.js"}, .just_in_time = true},
-	{.name = "shell", .aliases = {"bash", "sh"}, .rootfs = "bash", .file = "main.sh",
+	{.name = "shell", .aliases = {"bash", "sh"}, .rootfs = "bash", .profile = "bash", .file = "main.sh",
 	 .run = {"bash", "main.sh"}, .pure = true},
-	{.name = "c", .aliases = {"gcc", "cc"}, .rootfs = "c", .file = "main.c",
+	{.name = "c", .aliases = {"gcc", "cc"}, .rootfs = "c", .profile = "c", .file = "main.c",
 	 .compile = {"cc", "-O2", "-Wall", "-o", "main", "main.c", "-lm"}, .product = "main",
 	 .run = {"./main"}, .pure = true},
-	{.name = "r", .aliases = {"R", "Rscript"}, .rootfs = "r", .file = "main.R",
+	{.name = "r", .aliases = {"R", "Rscript"}, .rootfs = "r", .profile = "r", .file = "main.R",
 	 .run = {"Rscript", "main.R"}},
 };
 
@@ -102,6 +102,8 @@ const char *box_code_path(const struct box_request *q, struct arena *a)
 	const bool compiled = l->compile[0] && !q->compiles;
 	const char *file = compiled ? l->product : l->file;
 
+	if (q->code_path)
+		return q->code_path;
 	if (q->cwd || box_workspace_is_volume(q))
 		return arena_printf(a, "/tmp/%s", file);
 	return compiled ? arena_printf(a, "./%s", file) : file;

@@ -228,11 +228,12 @@ void box_result_write(const struct box_result *r, struct buf *b)
 	buf_char(b, '{');
 	result_number(b, "v", 1);
 	result_string(b, "id", r->id);
-	result_unknown(b, "sandbox_id");
+	result_string(b, "sandbox_id", r->sandbox_id);
 	result_bool(b, "success", r->status == BOX_OK);
 	result_string(b, "status", box_status_words[r->status]);
 	result_string(b, "language", r->language ? r->language->name : NULL);
 	result_string(b, "rootfs", r->rootfs);
+	result_string(b, "profile", r->profile);
 	result_string(b, "code_sha256", *r->code_sha256 ? r->code_sha256 : NULL);
 	result_number(b, "exit_code", r->exit_code);
 	result_string(b, "signal", r->signal ? box_signal_name(r->signal) : NULL);
@@ -243,6 +244,7 @@ void box_result_write(const struct box_result *r, struct buf *b)
 	result_key(b, "redactions");
 	buf_str(b, r->redactions ? r->redactions : "[]");
 	result_seconds(b, "execution_time", r->wall_ns);
+	result_string(b, "disk_backing", r->disk_backing);
 	result_usage(r, b);
 	result_key(b, "limits");
 	box_write_limits(&r->limits, b);

@@ -23,7 +23,10 @@
 #include "base/timing.h"
 #include "box/box.h"
 #include "box/denials.h"
+#include "box/disk.h"
+#include "box/profiles.h"
 #include "box/resolver.h"
+#include "box/sandbox.h"
 #include "box/stream.h"
 #include "box/workspace.h"
 #include "life/life.h"
@@ -63,10 +66,13 @@ struct running {
 	int console[2]; /* where its master comes from: init's end, ours */
 	struct redact *redact;
 	struct workspace workspace;
+	struct disk disk;
 	struct reaper_word last; /* how the program ended, or why it never began */
 	enum phase phase;
 	int64_t begun, started, kill_at, cpu_look;
 	bool has_ended;
+	bool is_collected;
+	struct life_end end;
 };
 
 /* ---- before ---- */
@@ -155,8 +161,10 @@ struct create_options box_options(const struct box_request *q, const struct box_
 		.systemd = q->systemd,
 		.systemd_timeout_s = q->systemd_timeout_s,
 		.reaped = true,
+		.keep_root = true,
 		.program_comes = q->language && q->language->compile[0] && !q->compiles,
 		.pure = q->pure,
+		.learning = q->learning,
 		.take_listener = q->denials != DENIALS_NONE,
 		.observe = q->denials == DENIALS_FULL  ? OBSERVE_FULL :
 			   q->denials == DENIALS_CALLS ? OBSERVE_CALLS :
@@ -176,20 +184,60 @@ int box_cgroup_open(const struct box_request *q, bool start, const char *id, str
 	return 0;
 }
 
+/* What is the box's alone. */
+static void run_close_theirs(struct running *x)
+{
+	size_t i;
+
+	fd_close(&x->control[0]);
+	fd_close(&x->console[0]);
+	for (i = 0; i < 3; i++)
+		fd_close(&x->pipes[i][0]);
+}
+
+/* In a box that is there already. */
+static int run_join(struct running *x, struct error *e)
+{
+	const int streams[3] = {x->pipes[0][0], x->pipes[1][0], x->pipes[2][0]};
+	int listener_fd = -1;
+
+	if (sandbox_join(x->q, streams, x->control[0], x->a, &x->box, &listener_fd, e) < 0)
+		return -1;
+	x->is_made = true;
+	run_close_theirs(x);
+	denials_open(&x->denials, x->q, &x->box.judge, listener_fd, x->a);
+	if (x->q->denials == DENIALS_FULL)
+		resolver_open(&x->resolver, x->box.pidfd, &x->denials);
+	return 0;
+}
+
+static int run_make_disk(struct running *x, struct box_request *own, struct error *e)
+{
+	if (disk_make(own, x->r->id, x->a, &x->disk, e) < 0)
+		return -1;
+	own->workspace_dir = x->disk.path;
+	x->r->disk_backing = "disk";
+	if (x->disk.note)
+		run_take_note(x, x->disk.note);
+	timing_mark("disk made");
+	return 0;
+}
+
 static int run_create(struct running *x, struct error *e)
 {
 	const struct box_request *q = x->q;
 	const int streams[3] = {x->pipes[0][0], x->pipes[1][0], x->pipes[2][0]};
 	const struct noter noter = {.take = run_take_note, .context = x};
 	struct buf config = buf_new(x->a, CONFIG_MAX);
+	const struct given_tree given = {BOX_WORKSPACE, x->disk.tree_fd};
 	struct create_options o = box_options(q, &x->root);
 	int listener_fd = -1;
-	size_t i;
 
 	o.id = x->r->id;
 	o.console_fd = x->console[0];
 	o.streams = q->terminal ? NULL : streams;
 	o.control_fd = x->control[0];
+	o.given = given.tree_fd >= 0 ? &given : NULL;
 	o.noter = &noter;
 	if (box_cgroup_open(q, true, x->r->id, x->a, &x->boxes, &x->root, e) < 0 ||
 	    box_config_write(q, &x->root, x->a, &config, e) < 0)
@@ -201,10 +249,7 @@ static int run_create(struct running *x, struct error *e)
 	x->is_made = true;
 	cgroup_boxes_close(&x->boxes);
 	x->box.noter = NULL; /* what comes now is no longer about limits */
-	fd_close(&x->control[0]);
-	fd_close(&x->console[0]);
-	for (i = 0; i < 3; i++)
-		fd_close(&x->pipes[i][0]);
+	run_close_theirs(x);
 	if (q->terminal && terminal_take(&x->terminal, x->console[1], e) < 0)
 		return -1;
 	if (life_launch(&x->box, &listener_fd, x->a, e) < 0)
@@ -259,14 +304,22 @@ static void run_send_order(struct running *x)
 	}
 }
 
+/* The reaper of a call in a box that stays is not the first process there, which has to kill the
+ * rest. */
+static void run_kill(struct running *x)
+{
+	x->phase = KILLED;
+	pidfd_send_signal(x->box.pidfd, SIGKILL, NULL, 0);
+	if (x->q->sandbox)
+		sandbox_kill(x->q->sandbox);
+}
+
 static void run_signal_all(struct running *x, int sig)
 {
 	const char byte = (char)sig;
 
 	if (send(x->control[1], &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1)
-		x->phase = KILLED; /* a reaper that doesn't listen has nothing to pass on */
-	if (x->phase == KILLED)
-		pidfd_send_signal(x->box.pidfd, SIGKILL, NULL, 0);
+		run_kill(x); /* a reaper that doesn't listen has nothing to pass on */
 }
 
 static void run_end_softly(struct running *x, int sig)
@@ -278,12 +331,6 @@ static void run_end_softly(struct running *x, int sig)
 	x->phase = TOLD;
 	x->kill_at = loop_now() + grace * LOOP_MS;
 	run_signal_all(x, sig);
-}
-
-static void run_kill(struct running *x)
-{
-	x->phase = KILLED;
-	pidfd_send_signal(x->box.pidfd, SIGKILL, NULL, 0);
 }
 
 /* ---- what the loop serves ---- */
@@ -525,6 +572,27 @@ static void run_drain(struct running *x)
 	}
 }
 
+/* The call's reaper is collected first: as long as it isn't, the first process of the box can't end,
+ * should somebody destroy it. The program can have killed that reaper, which would have seen to it
+ * that nothing is left. */
+static void run_settle_sandbox(struct running *x)
+{
+	struct error ignored;
+
+	run_serve_control(x, 0);
+	x->is_collected = life_wait(&x->box, LOOP_NEVER, x->a, &x->end, &ignored) > 0;
+	if (x->last.kind != REAPER_ENDED)
+		sandbox_kill(x->q->sandbox);
+	if (!sandbox_settle(x->q->sandbox, x->a))
+		notes_add(&x->r->notes.notes,
+			  arena_strdup(x->a, "what the call has started does not end"), x->a);
+	if (!sandbox_lives(x->q->sandbox))
+		notes_add(&x->r->notes.notes,
+			  arena_strdup(x->a, "the box has ended with this call: it was destroyed, or "
+					     "the kernel has killed its first process"),
+			  x->a);
+}
+
 static void run_attend(struct running *x)
 {
 	while (!x->has_ended) {
@@ -535,6 +603,8 @@ static void run_attend(struct running *x)
 			break;
 		}
 	}
+	if (x->q->sandbox)
+		run_settle_sandbox(x);
 	run_drain(x);
 }
 
@@ -690,20 +760,18 @@ static int run_read_rules(struct running *x, struct error *e)
 
 static int run_finish(struct running *x, struct error *e)
 {
-	struct life_end end = {0};
-
-	if (life_wait(&x->box, LOOP_NEVER, x->a, &end, e) < 0)
+	if (!x->is_collected && life_wait(&x->box, LOOP_NEVER, x->a, &x->end, e) < 0)
 		return -1;
 	timing_mark("box ended");
-	x->r->cpu_ns = end.cpu_ns;
-	x->r->memory_peak = end.peak_memory;
+	x->r->cpu_ns = x->end.cpu_ns;
+	x->r->memory_peak = x->end.peak_memory;
 	x->r->wall_ns = loop_now() - x->started;
 	run_keep_output(x);
 	run_note_lost(x);
 	run_count_redactions(x);
 	if (x->last.kind == REAPER_FAILED)
 		return run_explain_start(x, e);
-	run_judge(x, &end);
+	run_judge(x, &x->end);
 	run_note_missing(x);
 	denials_tell(&x->denials, x->r);
 	if (x->q->compiles && x->r->status == BOX_OK)
@@ -718,7 +786,7 @@ static int run_in_box(struct running *x, struct error *e)
 {
 	const bool looks = x->q->copy_out || x->q->list_files || x->q->compiles;
 
-	if (run_create(x, e) < 0)
+	if ((x->q->sandbox ? run_join(x, e) : run_create(x, e)) < 0)
 		return -1;
 	if (looks && workspace_open(&x->workspace, x->box.pid, x->box.pidfd, e) < 0)
 		return -1;
@@ -735,13 +803,16 @@ static void run_close(struct running *x)
 	struct error ignored;
 	size_t i;
 
-	if (x->is_made && life_remove(&x->box, x->a, &ignored) < 0)
+	if (x->is_made && x->q->sandbox)
+		life_leave(&x->box);
+	else if (x->is_made && life_remove(&x->box, x->a, &ignored) < 0)
 		notes_add(&x->r->notes.notes,
 			  arena_printf(x->a, "the box could not be removed: %s", ignored.text),
 			  x->a);
 	timing_mark("box removed");
 	cgroup_boxes_close(&x->boxes);
 	workspace_close(&x->workspace);
+	disk_remove(&x->disk);
 	denials_close(&x->denials);
 	resolver_close(&x->resolver);
 	outlet_free(&x->orders);
@@ -760,13 +831,15 @@ static void run_close(struct running *x)
 		outlet_free(&x->outlets[i]);
 	}
 	loop_signals_give_back(&x->signals);
+	box_root_close(&x->root);
 }
 
 int box_run(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)
 {
 	static const int left_out[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGPIPE};
+	struct box_request own = *q;
 	struct running x = {
-		.q = q,
+		.q = &own,
 		.a = a,
 		.r = ret,
 		.pipes = {{-1, -1}, {-1, -1}, {-1, -1}},
@@ -779,6 +852,8 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.boxes = CGROUP_BOXES_NONE,
 		.denials = DENIALS_CLOSED,
 		.resolver = RESOLVER_CLOSED,
+		.root = BOX_ROOT_NONE,
+		.disk = DISK_NONE,
 		.begun = loop_now(),
 	};
 	int result;
@@ -791,17 +866,27 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.limits = q->limits,
 		.notes = {.arena = a},
 		.rootfs = "",
+		.disk_backing = box_workspace_is_volume(q) ? "volume" : "memory",
 	};
 	ret->limits.disk = box_workspace_size(&q->limits);
-	result = box_root_find(q, a, &x.root, e);
+	ret->sandbox_id = q->sandbox ? q->sandbox->id : NULL;
+	result = q->sandbox ? sandbox_root(q->sandbox, &x.root) : box_root_find(q, a, &x.root, e);
 	if (result == 0) {
 		ret->rootfs = x.root.name;
+		if (x.root.note)
+			notes_add(&ret->notes.notes, arena_strdup(a, x.root.note), a);
+		/* A box that stays is not for one language alone. */
+		if (!q->sandbox)
+			box_choose_profile(&own, &x.root, a);
+		ret->profile = own.profile;
 		result = loop_signals_take(left_out, ARRAY_SIZE(left_out), &x.signals, e);
 	}
 	if (result == 0)
 		result = workspace_check_target(q, e);
 	if (result == 0)
 		result = run_read_rules(&x, e);
+	if (result == 0 && disk_is_wanted(q))
+		result = run_make_disk(&x, &own, e);
 	if (result == 0)
 		result = run_open_pipes(&x, e);
 	if (result == 0)

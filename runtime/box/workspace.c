@@ -252,7 +252,7 @@ int workspace_finish(struct workspace *w, const struct box_request *q, struct ar
 
 	if (w->dfd < 0 || box_workspace_is_volume(q))
 		return 0;
-	if (fstatvfs(w->dfd, &vfs) == 0) {
+	if (!q->workspace_dir && fstatvfs(w->dfd, &vfs) == 0) {
 		r->disk_known = true;
 		r->disk_used = (uint64_t)(vfs.f_blocks - vfs.f_bfree) * vfs.f_bsize;
 	}

@@ -13,7 +13,9 @@
 #include "box/audit.h"
 #include "box/box.h"
 #include "box/explain.h"
+#include "box/profiles.h"
 #include "cli/cli.h"
+#include "cli/do.h"
 #include "cli/explain.h"
 #include "cli/units.h"
 #include "json/json.h"
@@ -22,7 +24,7 @@
 #include "sys/loop.h"
 #include "sys/sys.h"
 
-enum { RESULT_MAX = 256 << 20, FAILURE = 125, ENV_FILE_MAX = 1 << 20, DURATION_MAX_S = 366 * 86400,
+enum { RESULT_MAX = 256 << 20, ENV_FILE_MAX = 1 << 20, DURATION_MAX_S = 366 * 86400,
        OPEN_FILES_MIN = 16 };
 
 /* ---- limits ---- */
@@ -43,8 +45,8 @@ static int do_size(const char *option, const char *text, int64_t least, int64_t 
 }
 
 /* Seconds, or with a unit: 5, 0.5, 500ms, 2m. */
-static int do_duration(const char *option, const char *text, int64_t *ret, struct arena *a,
-		       struct error *e)
+int do_duration(const char *option, const char *text, int64_t *ret, struct arena *a,
+		struct error *e)
 {
 	int64_t v;
 
@@ -84,7 +86,7 @@ static int do_number(const char *option, const char *text, uint32_t *ret, struct
 	return 0;
 }
 
-static int do_limits(const struct cli *c, struct box_request *q, struct error *e)
+int do_limits(const struct cli *c, struct box_request *q, struct error *e)
 {
 	struct box_limits *l = &q->limits;
 	const struct box_preset *preset = c->preset ? box_preset_find(c->preset) : NULL;
@@ -112,12 +114,8 @@ static int do_limits(const struct cli *c, struct box_request *q, struct error *e
 		return -1;
 	if (l->output > 64 << 20)
 		return err_set(e, ERR_USAGE, "--output-limit: more than 64m");
-	if (l->disk > l->memory / 2)
-		return err_set(
-			e, ERR_USAGE,
-			"--disk: the workspace lies in memory, and can be half of --memory at most: "
-			"--memory %lldm, or -v DIR:/workspace for a directory on disk",
-			(long long)((2 * l->disk + (1 << 20) - 1) >> 20));
+	if (l->disk > INT64_C(1) << 40)
+		return err_set(e, ERR_USAGE, "--disk: more than 1t");
 	return 0;
 }
 
@@ -150,7 +148,7 @@ static int do_volume(const char *text, struct arena *a, struct box_volume *ret, 
 	return 0;
 }
 
-static int do_volumes(const struct cli *c, struct box_request *q, struct error *e)
+int do_volumes(const struct cli *c, struct box_request *q, struct error *e)
 {
 	struct box_volume *v = arena_array(c->arena, c->volumes.n + 1, struct box_volume);
 	size_t i;
@@ -208,7 +206,7 @@ static int do_ulimit(const char *text, struct arena *a, struct box_rlimit *ret, 
 	return err_set(e, ERR_USAGE, "--ulimit %s: it is NAME=SOFT or NAME=SOFT:HARD", text);
 }
 
-static int do_ulimits(const struct cli *c, struct box_request *q, struct error *e)
+int do_ulimits(const struct cli *c, struct box_request *q, struct error *e)
 {
 	struct box_rlimit *v = arena_array(c->arena, c->ulimits.n + 1, struct box_rlimit);
 	size_t i;
@@ -237,7 +235,7 @@ static void do_add_env(struct cli *c, struct strings *env, const char *word)
 	env->v[env->n++] = arena_strdup(c->arena, word);
 }
 
-static int do_env(struct cli *c, struct box_request *q, struct error *e)
+int do_env(struct cli *c, struct box_request *q, struct error *e)
 {
 	autoclose int fd = -1;
 	char *text, *line, *next;
@@ -261,7 +259,7 @@ static int do_env(struct cli *c, struct box_request *q, struct error *e)
 	return 0;
 }
 
-static int do_user(const struct cli *c, struct box_request *q, struct error *e)
+int do_user(const struct cli *c, struct box_request *q, struct error *e)
 {
 	const char *colon;
 
@@ -321,7 +319,7 @@ static int do_code(const struct cli *c, struct box_request *q, struct error *e)
 	return 0;
 }
 
-static int do_program(const struct cli *c, struct box_request *q, struct error *e)
+int do_program(const struct cli *c, struct box_request *q, struct error *e)
 {
 	struct buf all = buf_new(c->arena, sizeof(e->text));
 	size_t i, first = c->dashes ? 0 : 2;
@@ -347,7 +345,7 @@ static int do_program(const struct cli *c, struct box_request *q, struct error *
 }
 
 /* Its input is ours, unless that is where the code comes from. */
-static int do_stdin(const struct cli *c, struct box_request *q, int *ret_fd, struct error *e)
+int do_stdin(const struct cli *c, struct box_request *q, int *ret_fd, struct error *e)
 {
 	bool is_code = !c->dashes && str_eq(c->args[1], "-");
 
@@ -364,7 +362,7 @@ static int do_stdin(const struct cli *c, struct box_request *q, int *ret_fd, str
 	return 0;
 }
 
-static int do_denials(const struct cli *c, struct box_request *q, struct error *e)
+int do_denials(const struct cli *c, struct box_request *q, struct error *e)
 {
 	static const char *const words[] = {
 		[DENIALS_NONE] = "none", [DENIALS_CALLS] = "calls", [DENIALS_FULL] = "full"};
@@ -404,10 +402,32 @@ static int do_check_pure(const struct box_request *q, struct error *e)
 	return 0;
 }
 
+static int do_profile(struct cli *c, struct box_request *q, struct error *e)
+{
+	struct buf all = buf_new(c->arena, sizeof(e->text));
+	size_t i;
+
+	q->profile = c->profile;
+	for (i = 0; box_profiles[i]; i++)
+		buf_printf(&all, "%s, ", box_profiles[i]);
+	if (q->profile && !box_profile_exists(q->profile))
+		return err_set(e, ERR_USAGE, "--profile: there is no \"%s\" (there are %s%s)",
+			       q->profile, all.data, BOX_PROFILE_NONE);
+	if (c->profile_add.n && (q->profile ? str_eq(q->profile, BOX_PROFILE_NONE) :
+					      !q->language || q->policy))
+		return err_set(e, ERR_USAGE,
+			       "--profile-add: there is no profile to add to; --profile names one");
+	for (i = 0; i < c->profile_add.n; i++)
+		if (box_profile_read(c->profile_add.v[i], c->arena, &q->calls_added, e) < 0)
+			return -1;
+	return 0;
+}
+
 static int do_request(struct cli *c, struct box_request *q, int *ret_stdin_fd, struct error *e)
 {
 	box_request_default(q);
 	q->state_root = c->root;
+	q->learning = c->learning;
 	q->policy = c->policy_by_name ? NULL : c->policy; /* a box is held to code */
 	q->rootfs = c->rootfs;
 	q->cwd = c->cwd;
@@ -434,7 +454,7 @@ static int do_request(struct cli *c, struct box_request *q, int *ret_stdin_fd, s
 			       "a language and code, or a command behind -- (sbxrun help do)");
 	if (do_limits(c, q, e) < 0 || do_volumes(c, q, e) < 0 ||
 	    do_ulimits(c, q, e) < 0 || do_env(c, q, e) < 0 || do_user(c, q, e) < 0 ||
-	    do_denials(c, q, e) < 0 || do_program(c, q, e) < 0)
+	    do_denials(c, q, e) < 0 || do_program(c, q, e) < 0 || do_profile(c, q, e) < 0)
 		return -1;
 	if (q->pure && do_check_pure(q, e) < 0)
 		return -1;
@@ -447,7 +467,7 @@ static int do_request(struct cli *c, struct box_request *q, int *ret_stdin_fd, s
 
 /* ---- the result ---- */
 
-static int do_show(const struct cli *c, const struct box_result *r, struct error *e)
+int do_show(const struct cli *c, const struct box_result *r, struct error *e)
 {
 	struct buf b = buf_new(c->arena, RESULT_MAX);
 
@@ -465,8 +485,8 @@ static int do_show(const struct cli *c, const struct box_result *r, struct error
 }
 
 /* The administrator's files, which nobody can do without, and then the caller's own. */
-static int do_audit_files(const struct cli *c, const struct box_request *q, struct strings *ret,
-			  struct error *e)
+int do_audit_files(const struct cli *c, const struct box_request *q, struct strings *ret,
+		   struct error *e)
 {
 	size_t i;
 
@@ -489,7 +509,7 @@ static const char *do_whose_audit(const struct cli *c, const char *file)
 	return c->audit && str_eq(file, c->audit) ? "--audit" : "the policy's audit file";
 }
 
-static int do_audit_try(const struct cli *c, const struct strings *files, struct error *e)
+int do_audit_try(const struct cli *c, const struct strings *files, struct error *e)
 {
 	size_t i;
 
@@ -499,14 +519,14 @@ static int do_audit_try(const struct cli *c, const struct strings *files, struct
 	return 0;
 }
 
-static int do_audit(const struct cli *c, const struct strings *files, const struct box_request *q,
-		    const struct box_result *r, struct error *e)
+int do_audit(const struct cli *c, const char *verb, const struct strings *files,
+	     const struct box_request *q, const struct box_result *r, struct error *e)
 {
 	struct buf limits = buf_new(c->arena, RESULT_MAX), denials = buf_new(c->arena, RESULT_MAX);
 	struct audit_entry line = {
 		.uid = getuid(),
-		.verb = "do",
-		.id = r->id,
+		.verb = verb,
+		.id = r->sandbox_id ? r->sandbox_id : r->id,
 		.language = r->language ? r->language->name : NULL,
 		.code_sha256 = *r->code_sha256 ? r->code_sha256 : NULL,
 		.rootfs = r->rootfs,
@@ -592,19 +612,20 @@ static int do_run(struct cli *c, struct error *e)
 	if (do_audit_try(c, &audits, e) < 0)
 		return -1;
 	result = box_do(&q, c->arena, r, e);
+	c->profile_shown = r->profile;
 	c->status = c->failure = box_exit_status(r);
 	if (result < 0 && !c->json && !c->stream)
 		return -1;
 	c->fails = NULL; /* what follows is the object */
 	box_sweep(q.state_root);
-	if (do_audit(c, &audits, &q, r, e) < 0) {
-		c->failure = FAILURE;
+	if (do_audit(c, "do", &audits, &q, r, e) < 0) {
+		c->failure = DO_FAILURE;
 		notes_add(&r->notes.notes, arena_strdup(c->arena, e->text), c->arena);
 		(void)!do_show(c, r, &ignored);
 		return -1;
 	}
 	if (do_show(c, r, e) < 0) {
-		c->failure = FAILURE;
+		c->failure = DO_FAILURE;
 		return -1;
 	}
 	return 0;
@@ -640,7 +661,7 @@ static void do_fail(struct cli *c, const struct error *e)
 
 /* clang-format off */
 static const struct cli_option do_options[] = {
-	CLI_OPTION(rootfs, "rootfs", 0, CLI_TEXT, "NAME|DIR", "the root filesystem (default: the language's, or the host's /usr)"),
+	CLI_OPTION(rootfs, "rootfs", 0, CLI_TEXT, "NAME|DIR|FILE", "the root filesystem (default: the language's, or the host's /usr)"),
 	CLI_OPTION(volumes, "volume", 'v', CLI_LIST, "SOURCE:TARGET[:ro]", "show a directory or file of the host in the box"),
 	CLI_OPTION(env, "env", 'e', CLI_LIST, "NAME[=VALUE]", "a variable of its environment"),
 	CLI_OPTION(env_file, "env-file", 0, CLI_TEXT, "FILE", "variables, one a line"),
@@ -653,11 +674,13 @@ static const struct cli_option do_options[] = {
 	CLI_OPTION(pids_limit, "pids-limit", 0, CLI_TEXT, "NUMBER", "processes and threads (default: 64)"),
 	CLI_OPTION(timeout, "timeout", 't', CLI_TEXT, "SECONDS", "time by the clock (default: 30)"),
 	CLI_OPTION(cpu_time, "cpu-time", 0, CLI_TEXT, "SECONDS", "time on processors, all together"),
-	CLI_OPTION(disk, "disk", 0, CLI_TEXT, "SIZE", "of /workspace (default: half of the memory, at most 256m)"),
+	CLI_OPTION(disk, "disk", 0, CLI_TEXT, "SIZE", "of /workspace, on disk if more than half of the memory (default: that, at most 256m)"),
 	CLI_OPTION(tmpfs, "tmpfs", 0, CLI_TEXT, "SIZE", "of /tmp (default: 64m)"),
 	CLI_OPTION(output_limit, "output-limit", 0, CLI_TEXT, "SIZE", "of each output stream (default: 1m)"),
 	CLI_OPTION(file_size, "file-size", 0, CLI_TEXT, "SIZE", "of a file that it writes"),
 	CLI_OPTION(ulimits, "ulimit", 0, CLI_LIST, "NAME=SOFT[:HARD]", "another resource limit"),
+	CLI_OPTION(profile, "profile", 0, CLI_TEXT, "NAME", "its system calls: python, node, bash, c, r, union, none (default: the language's)"),
+	CLI_OPTION(profile_add, "profile-add", 0, CLI_LIST, "FILE", "and those that a file names, one a line"),
 	CLI_OPTION(network, "network", 0, CLI_TEXT, "none", "there is none but loopback"),
 	CLI_OPTION(strict_limits, "strict-limits", 0, CLI_FLAG, NULL, "fail if a limit can't be held on this host"),
 	CLI_OPTION(denials, "denials", 0, CLI_TEXT, "full|calls|none", "what was refused (default: full)"),
@@ -673,5 +696,5 @@ static const struct cli_option do_options[] = {
 const struct cli_command cli_do = {
 	"do", "LANGUAGE CODE|FILE|- [ARG…] | -- COMMAND [ARG…]",
 	"run code in a box of its own, and say what happened", do_options, ARRAY_SIZE(do_options),
-	0, SIZE_MAX, true, do_run, .program = true, .failure = FAILURE, .fails = do_fail,
-	.passing = true};
+	0, SIZE_MAX, true, do_run, .program = true, .failure = DO_FAILURE, .fails = do_fail,
+	.passing = true, .watched = true};

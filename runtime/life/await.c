@@ -12,6 +12,7 @@
 #include "init/listener.h"
 #include "init/stage.h"
 #include "life/internal.h"
+#include "life/policy.h"
 #include "sys/loop.h"
 #include "sys/msg.h"
 #include "sys/patience.h"
@@ -166,6 +167,20 @@ static bool await_never_executed(pid_t pid)
 	struct proc_stat stat;
 
 	return proc_stat_read(pid, &stat) == 0 && !stat.executed;
+}
+
+/* Init has startContainer hooks to run before. */
+int life_await_watched(int sock, struct created *c, struct arena *a, struct error *e)
+{
+	struct learning *l = c->learning;
+
+	if (await_stage(sock, STAGE_WATCH, c->pid, c->pidfd, e) < 0)
+		return -1;
+	l->judge = c->judge;
+	if (life_policy_of(&c->record, a, &l->policy, e) < 0 ||
+	    learn_begin(l, c->pid, c->reaped, e) < 0)
+		return -1;
+	return stage_say(sock, STAGE_START, e);
 }
 
 int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, int *take_fd,

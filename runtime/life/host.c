@@ -167,9 +167,26 @@ int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret
 	return 0;
 }
 
-/* Where the kernel knows it, a call that is asked about is not begun anew by each signal. */
-static void host_observe(struct plan *p)
+int life_watch(struct oci_seccomp *c, enum observe how, bool learns, struct arena *a,
+	       struct seccomp_program *ret_judge, struct error *e)
 {
+	struct notes notes = {0}; /* which the plan has, too */
+
+	*ret_judge = (struct seccomp_program){0};
+	if ((how != OBSERVE_NOTHING || learns) &&
+	    seccomp_program_build(c, a, ret_judge, &notes, e) < 0)
+		return -1;
+	observe_add_rules(c, how, a);
+	return 0;
+}
+
+/* Where the kernel knows it, a call that is asked about is not begun anew by each signal. */
+void life_watch_planned(const struct oci_seccomp *c, const struct seccomp_program *judge,
+			struct plan *p)
+{
+	p->judge = *judge;
+	if (!c->observed)
+		return;
 	observe_denials(&p->filter);
 	p->filter.flags |= seccomp_waits_killable();
 }
@@ -216,38 +233,50 @@ static void host_note_missing(const char *field, const char *controller, const c
 
 /* Of memory, what is private and can be written counts: runtimes reserve far more than they use, so
  * RLIMIT_AS would end them. The number of processes is that of one id in one user namespace. */
-void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a,
-				struct notes *notes)
+void life_limit_by_rlimits(struct oci_config *c, struct arena *a)
+{
+	const struct oci_resources *r = &c->linux_.resources;
+
+	if (r->memory.limit.set && r->memory.limit.v > 0)
+		host_rlimit(c, "RLIMIT_DATA", (uint64_t)r->memory.limit.v, a);
+	if (r->pids_limit.set && r->pids_limit.v > 0)
+		host_rlimit(c, "RLIMIT_NPROC", (uint64_t)r->pids_limit.v, a);
+}
+
+/* Of those that there are cgroups for, and no controllers. */
+static void host_limit_without_controllers(const struct cgroup_host *host, struct oci_config *c,
+					   struct arena *a, struct notes *notes)
 {
 	struct oci_resources *r = &c->linux_.resources;
-	const bool none = cgroup_plan_skips(&f->cgroup, !f->machine_root) != NULL;
-	const bool memory = none || !cgroup_host_gives(&f->cgroup, "memory"),
-		   pids = none || !cgroup_host_gives(&f->cgroup, "pids"),
-		   cpu = !none && !cgroup_host_gives(&f->cgroup, "cpu");
 
-	if (!f->cgroup.limits_if_possible)
-		return;
-	if (memory && r->memory.limit.set && r->memory.limit.v > 0)
+	if (r->memory.limit.set && !cgroup_host_gives(host, "memory")) {
 		host_rlimit(c, "RLIMIT_DATA", (uint64_t)r->memory.limit.v, a);
-	if (pids && r->pids_limit.set && r->pids_limit.v > 0)
-		host_rlimit(c, "RLIMIT_NPROC", (uint64_t)r->pids_limit.v, a);
-	if (none)
-		return; /* which the plan says */
-	if (memory && r->memory.limit.set) {
 		r->memory.limit.set = r->memory.swap.set = false;
 		host_note_missing("linux.resources.memory.limit", "memory",
 				  "; instead RLIMIT_DATA holds for each process", notes, a);
 	}
-	if (pids && r->pids_limit.set) {
+	if (r->pids_limit.set && !cgroup_host_gives(host, "pids")) {
+		host_rlimit(c, "RLIMIT_NPROC", (uint64_t)r->pids_limit.v, a);
 		r->pids_limit.set = false;
 		host_note_missing("linux.resources.pids.limit", "pids",
 				  "; instead RLIMIT_NPROC holds", notes, a);
 	}
-	if (cpu && r->cpu.quota.set) {
+	if (r->cpu.quota.set && !cgroup_host_gives(host, "cpu")) {
 		r->cpu.quota.set = r->cpu.period.set = r->cpu.shares.set = false;
 		host_note_missing("linux.resources.cpu.quota", "cpu",
 				  "; whole processors are held by affinity", notes, a);
 	}
+}
+
+void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a,
+				struct notes *notes)
+{
+	if (!f->cgroup.limits_if_possible)
+		return;
+	if (cgroup_plan_skips(&f->cgroup, !f->machine_root))
+		life_limit_by_rlimits(c, a); /* the plan says so */
+	else
+		host_limit_without_controllers(&f->cgroup, c, a, notes);
 }
 
 static int host_plan(const struct create_options *o, struct host_facts *facts,
@@ -255,8 +284,7 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 		     struct error *e)
 {
 	const char *state_root = path_clean(a, life_state_dir(o->root, ".", a));
-	struct seccomp_program judge = {0};
-	struct notes notes = {0}; /* which the plan has, too */
+	struct seccomp_program judge;
 	struct notes missing = {0};
 	size_t i;
 
@@ -271,17 +299,12 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	life_limit_without_cgroups(facts, b->config, a, &missing);
 	if (o->pure)
 		pure_narrow(&b->config->linux_.seccomp, a);
-	if (o->observe != OBSERVE_NOTHING &&
-	    seccomp_program_build(&b->config->linux_.seccomp, a, &judge, &notes, e) < 0)
+	if (life_watch(&b->config->linux_.seccomp, o->observe, o->learning != NULL, a, &judge, e) < 0 ||
+	    plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
 		return -1;
-	observe_add_rules(&b->config->linux_.seccomp, o->observe, a);
-	if (plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
-		return -1;
-	p->judge = judge;
+	life_watch_planned(&b->config->linux_.seccomp, &judge, p);
 	for (i = 0; i < missing.n; i++)
 		notes_add(&p->warnings, missing.v[i], a);
-	if (b->config->linux_.seccomp.observed)
-		host_observe(p);
 	if (o->ids_if_possible && facts->no_id_range)
 		notes_add(&p->warnings,
 			  arena_printf(a, "no user namespace, since %s", facts->no_id_range), a);

@@ -17,7 +17,7 @@ enum {
 };
 
 /* What must exist before the verb. */
-enum need { NEED_NOTHING, NEED_CREATED, NEED_RUNNING, NEED_PAUSED, NEED_STOPPED };
+enum need { NEED_NOTHING, NEED_CREATED, NEED_RUNNING, NEED_PAUSED, NEED_STOPPED, NEED_BOX };
 
 /* What the verb brings to execve. */
 enum starts { STARTS_NOTHING, STARTS_CONTAINER, STARTS_EXTRA };
@@ -41,6 +41,7 @@ extern const char *const box_create[BOX_ARGS], *const box_start[BOX_ARGS],
 struct box {
 	const char *runtime;
 	bool systemd; /* the cgroups are scopes: create and run are told, the other verbs have to know it */
+	char *rootfs; /* of a box that stays */
 	const char *template; /* its config.json holds @ID@, @ARGS@ and, if it likes, @FACTS@ */
 	const char *facts;    /* text for @FACTS@ */
 	bool probe;	      /* what a verb starts is /bin/probe instead of sleep or true */

@@ -141,9 +141,6 @@ disks_fill_up() {
 	like "$out" 'No space left.*tmp'
 	run _sh --disk 64k --tmpfs 64k 'dd if=/dev/zero of=/tmp/big bs=64k count=9 2>&1'
 	like "$out" 'No space left'
-	run _sh --disk 1g 'true'
-	rc_is 125
-	like "$err" '--disk: .*--memory 2048m'
 }
 
 output_is_cut_and_the_program_goes_on() {

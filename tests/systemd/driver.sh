@@ -320,6 +320,10 @@ every_device_can_be_allowed() {
 
 # ---- life ----
 
+# runc has no such option.
+_PATIENCE=(--systemd-timeout 2)
+ours || _PATIENCE=()
+
 # A foreground run, to whose end the unit is gone.
 the_end_of_a_run_is_the_units() {
 	unit_bundle 'sh("exit 42")'
@@ -349,6 +353,67 @@ a_name_is_free_for_the_next_container() {
 		run sd run -b "$B" "$ID"
 		rc_is 0
 	done
+	gone_is "$UNIT"
+}
+
+# What systemd could not remove of the unit before is its directory again, with the mark of the container that was deleted.
+a_directory_that_systemd_has_left_is_in_nobodys_way() {
+	local dir lodger
+	up
+	dir=$(scope_dir memory)
+	sh -c 'echo $$ >"$0/cgroup.procs" && exec sleep 1000' "$dir" &
+	lodger=$!
+	wait_until 20 grep -qx "$lodger" "$dir/cgroup.procs"
+	sbx kill "$ID" KILL
+	wait_until 20 is_forgotten "$UNIT"
+	sbx delete "$ID"
+	kill -0 "$lodger" || fail 'delete has killed who is not of the container'
+	kill "$lodger"
+	wait "$lodger" 2>/dev/null || :
+	[ -d "$dir" ] || fail "systemd has removed $dir"
+	sd run -d -b "$B" "$ID" >"$T/up" 2>&1 || fail "$(<"$T/up")"
+	is "$(procs_in "$dir")" "$(pid_of "$ID") "
+	sbx delete -f "$ID"
+	gone_is "$UNIT"
+}
+
+# A container without a pid namespace, whose init has ended and left a process behind.
+_without_init() {
+	unit_bundle '.linux.namespaces |= map(select(.type != "pid"))' 'sh("sleep 1000 & exit 0")'
+	sd "${_PATIENCE[@]}" run -d -b "$B" "$ID" >"$T/up" 2>&1
+	wait_until 20 _is "$ID" stopped
+	LEFT=$(sbx ps --format json "$ID" | jq '.[]')
+	kill -0 "$LEFT"
+}
+
+_has_ended() {
+	! kill -0 "$LEFT" 2>/dev/null
+}
+
+what_has_outlived_init_ends_with_the_unit() {
+	local verb
+	for verb in 'kill --all' 'kill' 'delete'; do
+		_without_init
+		case $verb in
+		delete) sbx delete "$ID" ;;
+		*) sbx $verb "$ID" KILL ;;
+		esac
+		wait_until 20 _has_ended
+		[ "$verb" = delete ] || sbx delete "$ID"
+		gone_is "$UNIT"
+	done
+}
+
+# Whose it is, systemd alone can say: without its word nobody is killed, and the record stays.
+what_has_outlived_init_waits_for_systemds_word() {
+	_without_init
+	run with_sockets silent "$SBXRUN" --root "$T/state" delete -f "$ID"
+	rc_is 1
+	like "$err" 'systemd.*2 s'
+	! _has_ended || fail 'it was killed'
+	is "$(status_of "$ID")" stopped
+	sbx delete "$ID"
+	wait_until 20 _has_ended
 	gone_is "$UNIT"
 }
 
@@ -462,10 +527,6 @@ a_container_outlives_a_new_systemd() {
 }
 
 # ---- a systemd that doesn't answer ----
-
-# runc has no such option.
-_PATIENCE=(--systemd-timeout 2)
-ours || _PATIENCE=()
 
 _create_fails_with_sockets() {
 	local kind=$1
@@ -733,6 +794,7 @@ nothing_is_left() {
 
 if [ "$KIND" = v2 ]; then
 	unset -f unified_keys_need_v2
+	unset -f a_directory_that_systemd_has_left_is_in_nobodys_way # of this tree it leaves nothing
 	read -ra controllers <"${CGROUP_MOUNTS[unified]}/cgroup.controllers"
 	[[ " ${controllers[*]} " == *' cpuset '* ]] || unset -f cpus_and_nodes_are_the_units update_of_cpus_is_the_units
 	unset -f a_weight_of_block_io_is_the_units
@@ -750,6 +812,8 @@ else
 		without_an_answer_boxes_are_where_their_caller_is an_ordinary_users_boxes_are_in_a_scope_of_his_systemd
 	unset -f a_unit_that_is_there_is_left_alone annotations_choose_no_properties create_does_not_wait_for_systemd_forever \
 		the_doctors_remedy_gives_a_user_cgroups the_doctors_remedy_delegates_what_there_is \
-		delete_does_not_wait_for_systemd_forever update_says_that_systemd_does_not_answer a_create_that_is_killed_leaves_nothing
+		delete_does_not_wait_for_systemd_forever update_says_that_systemd_does_not_answer a_create_that_is_killed_leaves_nothing \
+		what_has_outlived_init_waits_for_systemds_word
+	unset -f a_directory_that_systemd_has_left_is_in_nobodys_way
 fi
 run_tests
