@@ -1,8 +1,8 @@
 /*
  * The code runner: a request becomes a config in memory, the config becomes a container by the very
  * same way as that of any engine (life/life.h), and what happened in it becomes a result. Nothing
- * stays: a box ends with its program, or with the process that runs it. But for those that are made to
- * stay (sandbox.h).
+ * stays: a box ends with its program, or with the process that runs it. But for those that are made
+ * to stay (sandbox.h).
  *
  *	languages.c  rows of languages and limits    rootfs.c     the root that it runs in
  *	do.c         one box, or two: compiling       run.c        a box from birth to end
@@ -118,7 +118,7 @@ struct box_request {
 	const char *code_path; /* where the code goes there */
 	const char *facts; /* of a box that stays: an annotation of its config; NULL: none */
 	const char *policy; /* NULL: code */
-	const char *profile;  /* of system calls (box/profiles.h); NULL: as box_choose_profile() says
+	const char *profile; /* of system calls (box/profiles.h); NULL: as box_choose_profile() says
 			       */
 	struct strings calls_added; /* to the profile */
 	struct strings calls; /* what came of it; none: what the policy gives */

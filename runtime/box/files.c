@@ -75,8 +75,8 @@ static int path_refuse(struct error *e, const char *path, const char *why)
 	return -1;
 }
 
-/* Names that do something to a terminal, or begin a line of their own in a list, are not made by us;
- * that some are there already is no reason to refuse them. */
+/* Names that do something to a terminal, or begin a line of their own in a list, are not made by
+ * us; that some are there already is no reason to refuse them. */
 static bool path_has_controls(const char *path)
 {
 	for (; *path; path++)

@@ -1,16 +1,16 @@
 /*
- * Files of a box that stays, for who is outside: its workspace, and nothing else. Paths are relative
- * to it (a leading /workspace is taken off).
+ * Files of a box that stays, for who is outside: its workspace, and nothing else. Paths are
+ * relative to it (a leading /workspace is taken off).
  *
- * Trust: whoever runs in the box has named and made everything there, may do so at this very moment,
- * and may be another call. So the workspace is held by a descriptor; each name is looked up below
- * it by the kernel's own rules (openat2: beneath, without links, on the same mount); a file is
- * looked at before it is opened, and opened as what was looked at; nothing but regular files is
- * opened, without waiting for anybody (a pipe, a lease). All of it is done with the ids of the box's
- * user, whose own the files are: what he may not do, is not done for him.
+ * Trust: whoever runs in the box has named and made everything there, may do so at this very
+ * moment, and may be another call. So the workspace is held by a descriptor; each name is looked up
+ * below it by the kernel's own rules (openat2: beneath, without links, on the same mount); a file
+ * is looked at before it is opened, and opened as what was looked at; nothing but regular files is
+ * opened, without waiting for anybody (a pipe, a lease). All of it is done with the ids of the
+ * box's user, whose own the files are: what he may not do, is not done for him.
  *
- * A write is whole or not at all: another name, which is renamed. Pages count among those of the box's
- * tmpfs (--disk), and for memory among those of the caller.
+ * A write is whole or not at all: another name, which is renamed. Pages count among those of the
+ * box's tmpfs (--disk), and for memory among those of the caller.
  */
 #pragma once
 

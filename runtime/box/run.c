@@ -172,18 +172,6 @@ struct create_options box_options(const struct box_request *q, const struct box_
 	};
 }
 
-int box_cgroup_open(const struct box_request *q, bool start, const char *id, struct arena *a,
-		    struct cgroup_boxes *ret, struct box_root *root, struct error *e)
-{
-	if (q->no_cgroups || q->own_cgroups || q->systemd)
-		return 0;
-	if (life_open_boxes(start, a, ret, e) < 0)
-		return -1;
-	if (ret->path)
-		root->cgroup = arena_printf(a, "%s/%s", ret->path, id);
-	return 0;
-}
-
 /* What is the box's alone. */
 static void run_close_theirs(struct running *x)
 {
@@ -220,6 +208,18 @@ static int run_make_disk(struct running *x, struct box_request *own, struct erro
 	if (x->disk.note)
 		run_take_note(x, x->disk.note);
 	timing_mark("disk made");
+	return 0;
+}
+
+int box_cgroup_open(const struct box_request *q, bool start, const char *id, struct arena *a,
+		    struct cgroup_boxes *ret, struct box_root *root, struct error *e)
+{
+	if (q->no_cgroups || q->own_cgroups || q->systemd)
+		return 0;
+	if (life_open_boxes(start, a, ret, e) < 0)
+		return -1;
+	if (ret->path)
+		root->cgroup = arena_printf(a, "%s/%s", ret->path, id);
 	return 0;
 }
 
@@ -572,9 +572,9 @@ static void run_drain(struct running *x)
 	}
 }
 
-/* The call's reaper is collected first: as long as it isn't, the first process of the box can't end,
- * should somebody destroy it. The program can have killed that reaper, which would have seen to it
- * that nothing is left. */
+/* The call's reaper is collected first: as long as it isn't, the first process of the box can't
+ * end, should somebody destroy it. The program can have killed that reaper, which would have seen
+ * to it that nothing is left. */
 static void run_settle_sandbox(struct running *x)
 {
 	struct error ignored;
@@ -588,8 +588,9 @@ static void run_settle_sandbox(struct running *x)
 			  arena_strdup(x->a, "what the call has started does not end"), x->a);
 	if (!sandbox_lives(x->q->sandbox))
 		notes_add(&x->r->notes.notes,
-			  arena_strdup(x->a, "the box has ended with this call: it was destroyed, or "
-					     "the kernel has killed its first process"),
+			  arena_strdup(x->a,
+				       "the box has ended with this call: it was destroyed, or "
+				       "the kernel has killed its first process"),
 			  x->a);
 }
 

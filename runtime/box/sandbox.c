@@ -20,7 +20,13 @@
 #include "sys/patience.h"
 #include "sys/sys.h"
 
-enum { FACTS_MAX = 64 << 10, CONFIG_MAX = 4 << 20, USED_SIZE = 32, SETTLE_MS = 5000, STATUS_MAX = 4096 };
+enum {
+	FACTS_MAX = 64 << 10,
+	CONFIG_MAX = 4 << 20,
+	USED_SIZE = 32,
+	SETTLE_MS = 5000,
+	STATUS_MAX = 4096
+};
 
 /* ---- what is on record ---- */
 
@@ -166,8 +172,9 @@ int sandbox_look(const char *root, const char *container, struct arena *a, struc
 
 static int sandbox_refuse_expired(const char *id, const char *why, struct error *e)
 {
-	return err_set(e, ERR_EXPIRED, "sandbox expired: \"%s\" %s, and is gone with its files: make "
-				       "a new one (box create)",
+	return err_set(e, ERR_EXPIRED,
+		       "sandbox expired: \"%s\" %s, and is gone with its files: make "
+		       "a new one (box create)",
 		       id, why);
 }
 

@@ -4,19 +4,21 @@
  * Processes. Between calls a box is one process, its reaper (reaper/reaper.c): the first of a
  * container that is made like that of `do`. It has no socket and listens to nobody; a signal from
  * outside has it kill all others. During a call there are the caller, a reaper of the call's own,
- * and the program. The call's reaper comes in by the way of exec (life_join()), and not by a request
- * to the one that waits: so ids, rights, cgroup and filter are set by the functions that set those
- * of any program, each call has a filter of its own, whose listener (denials) is in the hands of who
- * waits for the call, and nothing in the box could be asked for anything by what runs there.
+ * and the program. The call's reaper comes in by the way of exec (life_join()), and not by a
+ * request to the one that waits: so ids, rights, cgroup and filter are set by the functions that
+ * set those of any program, each call has a filter of its own, whose listener (denials) is in the
+ * hands of who waits for the call, and nothing in the box could be asked for anything by what runs
+ * there.
  *
  * On record. The container is called box-ID. What never changes of a box (language, limits …) is an
- * annotation, and so stands in the record before anything is made. ROOT/box-ID/box has the moment of
- * its last use, by the clock that nobody sets (CLOCK_BOOTTIME). ROOT/boxes:expired has the ids that have
- * expired.
+ * annotation, and so stands in the record before anything is made. ROOT/box-ID/box has the moment
+ * of its last use, by the clock that nobody sets (CLOCK_BOOTTIME). ROOT/boxes:expired has the ids
+ * that have expired.
  *
  * Locks. A call holds one on ROOT/box-ID/box: calls come one at a time, which is why the end of a
- * call may kill all that is in the box. One on ROOT/boxes:expired is held while a box is made, so that the
- * number of boxes holds, and while boxes are swept. destroy takes neither, and wins over a call.
+ * call may kill all that is in the box. One on ROOT/boxes:expired is held while a box is made, so
+ * that the number of boxes holds, and while boxes are swept. destroy takes neither, and wins over a
+ * call.
  *
  * After SIGKILL of …
  *	the caller: the call's reaper reads the end of its socket and kills all of the call
@@ -80,8 +82,8 @@ int sandbox_create(const struct box_request *q, const char *id, uint32_t idle_s,
 int sandbox_open(const char *root, const char *id, struct arena *a, struct sandbox *ret,
 		 struct error *e);
 
-/* For a call: waits until no other is there, until the moment (sys/loop.h). Nothing of a call before
- * is left in it then. */
+/* For a call: waits until no other is there, until the moment (sys/loop.h). Nothing of a call
+ * before is left in it then. */
 int sandbox_lock(struct sandbox *s, int64_t until, struct arena *a, struct error *e);
 
 /* It was used now. */

@@ -1,7 +1,7 @@
 /*
  * All boxes together: which there are, which have had their time, and which once were. The list of
- * the latter is a file of lines, "ID WHY", the newest last; who changes it holds a lock on it. It is
- * for an error message: a line that a crash has lost makes "expired" a "not found".
+ * the latter is a file of lines, "ID WHY", the newest last; who changes it holds a lock on it. It
+ * is for an error message: a line that a crash has lost makes "expired" a "not found".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -235,7 +235,9 @@ void sandbox_write(const struct sandbox_view *v, struct buf *b)
 	json_write_string(b, v->facts.rootfs ? v->facts.rootfs : "");
 	buf_str(b, ",\"created\":");
 	json_write_string(b, v->created ? v->created : "");
-	buf_printf(b, ",\"idle_s\":%" PRId64 ",\"idle_limit_s\":%u,\"disk_backing\":\"%s\",\"limits\":",
+	buf_printf(b,
+		   ",\"idle_s\":%" PRId64
+		   ",\"idle_limit_s\":%u,\"disk_backing\":\"%s\",\"limits\":",
 		   v->idle_s, v->facts.idle_s, v->facts.on_disk ? "directory" : "memory");
 	box_write_limits(&v->facts.limits, b);
 	buf_char(b, '}');

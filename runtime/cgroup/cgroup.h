@@ -57,7 +57,7 @@ int cgroup_make(const struct cgroup_plan *p, struct cgroup_dirs *dirs,
 /* Ends the child that holds a scope: init is in it, or won't be. */
 void cgroup_holder_end(struct cgroup_handle *h);
 
-/* The same descriptors for cgroups that exist (exec). subs: of cgroup_plan_sub(), a path below
+/* Opens what joining needs of cgroups that exist (exec). subs: of cgroup_plan_sub(), a path below
  * each. Where the container has moved its processes further down and v2 takes none at the top any
  * more, it is the one that init is in. A frozen one, in which the joining process hangs until it is
  * thawed, is refused unless frozen_ok. */

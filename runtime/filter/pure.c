@@ -32,8 +32,8 @@ static const struct {
 	uint32_t flags_at;
 } opens[] = {{"open", 1}, {"openat", 2}};
 
-static const uint64_t writes = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND |
-			       (O_TMPFILE & ~O_DIRECTORY);
+static const uint64_t writes =
+	O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY);
 
 static bool pure_has(const char *name)
 {

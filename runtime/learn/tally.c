@@ -86,7 +86,8 @@ static void tally_note_value(struct tally_call *c, const struct seccomp_data *da
 		c->more = true;
 		return;
 	}
-	c->values[c->n_values++] = (struct tally_value){.value = value, .count = 1, .refused = refused};
+	c->values[c->n_values++] =
+		(struct tally_value){.value = value, .count = 1, .refused = refused};
 }
 
 int tally_note(struct tally *t, const struct seccomp_data *data, uint32_t verdict,

@@ -20,7 +20,8 @@ enum {
 	PIDS = 1 << 22, /* the most that the kernel gives out */
 	HELD_MAX = 64,
 	END_MS = 10000,
-	KERNEL_RESTARTS = 512, /* from here on errors are the kernel's own: the call is begun anew */
+	KERNEL_RESTARTS =
+		512, /* from here on errors are the kernel's own: the call is begun anew */
 };
 
 enum phase {

@@ -233,50 +233,50 @@ static void host_note_missing(const char *field, const char *controller, const c
 
 /* Of memory, what is private and can be written counts: runtimes reserve far more than they use, so
  * RLIMIT_AS would end them. The number of processes is that of one id in one user namespace. */
-void life_limit_by_rlimits(struct oci_config *c, struct arena *a)
+static void host_limit(struct oci_config *c, bool memory, bool pids, struct arena *a)
 {
 	const struct oci_resources *r = &c->linux_.resources;
 
-	if (r->memory.limit.set && r->memory.limit.v > 0)
+	if (memory && r->memory.limit.set && r->memory.limit.v > 0)
 		host_rlimit(c, "RLIMIT_DATA", (uint64_t)r->memory.limit.v, a);
-	if (r->pids_limit.set && r->pids_limit.v > 0)
+	if (pids && r->pids_limit.set && r->pids_limit.v > 0)
 		host_rlimit(c, "RLIMIT_NPROC", (uint64_t)r->pids_limit.v, a);
 }
 
-/* Of those that there are cgroups for, and no controllers. */
-static void host_limit_without_controllers(const struct cgroup_host *host, struct oci_config *c,
-					   struct arena *a, struct notes *notes)
+void life_limit_by_rlimits(struct oci_config *c, struct arena *a)
 {
-	struct oci_resources *r = &c->linux_.resources;
-
-	if (r->memory.limit.set && !cgroup_host_gives(host, "memory")) {
-		host_rlimit(c, "RLIMIT_DATA", (uint64_t)r->memory.limit.v, a);
-		r->memory.limit.set = r->memory.swap.set = false;
-		host_note_missing("linux.resources.memory.limit", "memory",
-				  "; instead RLIMIT_DATA holds for each process", notes, a);
-	}
-	if (r->pids_limit.set && !cgroup_host_gives(host, "pids")) {
-		host_rlimit(c, "RLIMIT_NPROC", (uint64_t)r->pids_limit.v, a);
-		r->pids_limit.set = false;
-		host_note_missing("linux.resources.pids.limit", "pids",
-				  "; instead RLIMIT_NPROC holds", notes, a);
-	}
-	if (r->cpu.quota.set && !cgroup_host_gives(host, "cpu")) {
-		r->cpu.quota.set = r->cpu.period.set = r->cpu.shares.set = false;
-		host_note_missing("linux.resources.cpu.quota", "cpu",
-				  "; whole processors are held by affinity", notes, a);
-	}
+	host_limit(c, true, true, a);
 }
 
 void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a,
 				struct notes *notes)
 {
+	struct oci_resources *r = &c->linux_.resources;
+	const bool none = cgroup_plan_skips(&f->cgroup, !f->machine_root) != NULL;
+	const bool memory = none || !cgroup_host_gives(&f->cgroup, "memory"),
+		   pids = none || !cgroup_host_gives(&f->cgroup, "pids"),
+		   cpu = !none && !cgroup_host_gives(&f->cgroup, "cpu");
+
 	if (!f->cgroup.limits_if_possible)
 		return;
-	if (cgroup_plan_skips(&f->cgroup, !f->machine_root))
-		life_limit_by_rlimits(c, a); /* the plan says so */
-	else
-		host_limit_without_controllers(&f->cgroup, c, a, notes);
+	host_limit(c, memory, pids, a);
+	if (none)
+		return; /* which the plan says */
+	if (memory && r->memory.limit.set) {
+		r->memory.limit.set = r->memory.swap.set = false;
+		host_note_missing("linux.resources.memory.limit", "memory",
+				  "; instead RLIMIT_DATA holds for each process", notes, a);
+	}
+	if (pids && r->pids_limit.set) {
+		r->pids_limit.set = false;
+		host_note_missing("linux.resources.pids.limit", "pids",
+				  "; instead RLIMIT_NPROC holds", notes, a);
+	}
+	if (cpu && r->cpu.quota.set) {
+		r->cpu.quota.set = r->cpu.period.set = r->cpu.shares.set = false;
+		host_note_missing("linux.resources.cpu.quota", "cpu",
+				  "; whole processors are held by affinity", notes, a);
+	}
 }
 
 static int host_plan(const struct create_options *o, struct host_facts *facts,
@@ -299,7 +299,8 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	life_limit_without_cgroups(facts, b->config, a, &missing);
 	if (o->pure)
 		pure_narrow(&b->config->linux_.seccomp, a);
-	if (life_watch(&b->config->linux_.seccomp, o->observe, o->learning != NULL, a, &judge, e) < 0 ||
+	if (life_watch(&b->config->linux_.seccomp, o->observe, o->learning != NULL, a, &judge, e) <
+		    0 ||
 	    plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
 		return -1;
 	life_watch_planned(&b->config->linux_.seccomp, &judge, p);

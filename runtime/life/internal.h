@@ -24,7 +24,8 @@ struct tightened {
 void life_tell(const char *root, const char *id, const struct tightened *t, const char *failed,
 	       struct arena *a);
 
-/* The same of a container that was made, later: nobody is to wait for it. t stays where it is. */
+/* For a container that was made: the line is written later, so that nobody waits for it. t stays
+ * where it is. */
 struct telling *life_tell_later(const char *root, const char *id, const struct tightened *t,
 				struct arena *a);
 void life_tell_rest(struct created *c);
@@ -65,7 +66,7 @@ int life_status(const struct store *s, const struct record *r, enum status *ret,
 /* cgroups false: without them, for verbs that use those on record. */
 int life_probe_host(bool cgroups, struct arena *a, struct host_facts *ret, struct error *e);
 
-/* The same for a create of these options: also who makes its cgroups. */
+/* All facts that a create of these options needs: also who makes its cgroups. */
 int life_probe_for(const struct create_options *o, struct arena *a, struct host_facts *ret,
 		   struct error *e);
 
@@ -90,6 +91,8 @@ void life_watch_planned(const struct oci_seccomp *c, const struct seccomp_progra
  * rlimits in their place, and notes about those that the plan won't see. */
 void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a,
 				struct notes *notes);
+
+/* The same limits for a process that joins a container without cgroups. */
 void life_limit_by_rlimits(struct oci_config *c, struct arena *a);
 
 /* What a policy that makes up files of /proc has to know. */

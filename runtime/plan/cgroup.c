@@ -483,15 +483,12 @@ static int plan_skipped(struct cgroup_build *b, const struct oci_config *c, bool
 	if (!b->host->limits_if_possible && (!rootless || b->host->mode == CGROUP_DISABLED))
 		return err_set(b->e, ERR_HOST, "%s: no cgroups here: %s", asked,
 			       b->p->skipped_reason);
-	if (b->host->limits_if_possible)
-		cgroup_build_note(b,
-				  arena_printf(b->a, "%s: there are no cgroups to hold this: %s%s",
-					       asked, b->p->skipped_reason, INSTEAD));
-	else
-		cgroup_build_note(b,
-				  arena_printf(b->a,
+	cgroup_build_note(b,
+			  arena_printf(b->a,
+				       b->host->limits_if_possible ?
+					       "%s: there are no cgroups to hold this: %s" INSTEAD :
 					       "%s: without effect, for there are no cgroups: %s",
-					       asked, b->p->skipped_reason));
+				       asked, b->p->skipped_reason));
 	return 0;
 }
 

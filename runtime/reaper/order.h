@@ -15,9 +15,11 @@
 
 enum { REAPER_CPU_WORDS = 16, REAPER_NAME_MAX = 256 };
 
-/* In place of the number of a socket: it has none, and is the first process of a box that stays … */
+/* In place of the number of a socket: it has none, and is the first process of a box that stays
+ * … */
 #define REAPER_WAITS "wait"
-/* … and this signal (SIGTERM) has it kill all others. They are dying once it is no longer pending. */
+/* … and this signal (SIGTERM) has it kill all others. They are dying once it is no longer
+ * pending. */
 enum { REAPER_END_CALLS = 15 };
 
 struct reaper_order {

@@ -6,9 +6,9 @@
  *
  * A box that stays between calls (box/sandbox.h) has two of them. Its first process has no socket
  * (the argument "wait"): it collects children, and a signal from outside kills all but itself. Each
- * call is a second one, a child from outside. That one isn't first, and so sees by itself to it that
- * nothing outlives the call: the orphans of the call become its children, and calls come one at a
- * time, so all others in the pid namespace are its own.
+ * call is a second one, a child from outside. That one isn't first, and so sees by itself to it
+ * that nothing outlives the call: the orphans of the call become its children, and calls come one
+ * at a time, so all others in the pid namespace are its own.
  *
  * It runs with the program's rights, ids and filter, has no C library and no memory but a page or
  * two, and nobody inside can look into it (PR_SET_DUMPABLE). Arguments: the number of its socket,
@@ -265,9 +265,9 @@ __attribute__((noreturn)) static void attend(int sock, long program, const char 
 }
 
 /*
- * The first process of a box that stays. It kills before it reads the signal that says so: once that
- * is no longer pending, which others can see, the next call may come. A program that sends the signal
- * has killed itself.
+ * The first process of a box that stays. It kills before it reads the signal that says so: once
+ * that is no longer pending, which others can see, the next call may come. A program that sends the
+ * signal has killed itself.
  */
 __attribute__((noreturn)) static void wait_for_calls(void)
 {

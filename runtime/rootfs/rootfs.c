@@ -110,7 +110,8 @@ static int rootfs_mount_fs(const struct plan *p, struct rootfs *r, const struct 
 	return m->proc_files ? proc_files_cover(p, m, r->peers, r->nodes_fd, r->proc_dfd, e) : 0;
 }
 
-/* The same rule for links on the way: what the config calls /data may be /proc in the image. */
+/* The rule holds for links on the way, too: what the config calls /data may be /proc in the
+ * image. */
 static int rootfs_check_not_proc(const struct mount_plan *m, struct in_root target, struct error *e)
 {
 	struct statfs fs;

@@ -12,14 +12,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { GRACE_MS = 5000 }; /* a killed process needs a moment to be gone, a long one on a busy machine */
+enum {
+	GRACE_MS = 5000
+}; /* a killed process needs a moment to be gone, a long one on a busy machine */
 
 /* Words of a command line that are filled in for each container. */
 #define A_ID "@id"
 #define A_BUNDLE "@bundle"
 #define A_PIDFILE "@pidfile"
 #define A_PROGRAM "@program"
-/* Of a box that stays (verbs that begin with "box-"): its name, which is the container's without "box-", and its root. */
+/* Of a box that stays (verbs that begin with "box-"): its name, which is the container's without
+ * "box-", and its root. */
 #define A_BOX "@box"
 #define A_ROOTFS "@rootfs"
 
@@ -58,7 +61,8 @@ const char *const box_start[BOX_ARGS] = { "start", A_ID };
 const char *const box_delete[BOX_ARGS] = { "delete", "--force", A_ID };
 const char *const box_state[BOX_ARGS] = { "state", A_ID };
 static const char *const pause_argv[BOX_ARGS] = { "pause", A_ID };
-static const char *const make_box[BOX_ARGS] = { "box", "create", "--rootfs", A_ROOTFS, "--id", A_BOX };
+static const char *const make_box[BOX_ARGS] = {"box",	 "create", "--rootfs",
+					       A_ROOTFS, "--id",   A_BOX};
 
 static bool is_about_boxes(const struct verb *v)
 {

@@ -1,6 +1,10 @@
 #!/bin/bash
 # sbxrun do: what goes in, what comes out, what the program is held to. The root filesystem is busybox, but for tests that say so.
 # Views: all
+# Views: own code_is_a_word_a_file_or_input its_input_is_ours_and_ends its_environment_is_clean output_is_cut_and_the_program_goes_on a_reader_that_sleeps_does_not_hold_up_the_end
+# Views: own events_come_as_they_happen a_flood_of_refusals_is_counted_and_bounded secrets_are_taken_out a_terminal_is_a_terminal runs_are_recorded
+# Views: own c_is_compiled_in_a_box_before cut_text_stays_text a_reader_that_goes_away_ends_the_program output_that_is_lost_is_told a_signal_of_its_own_is_no_limit
+# Views: own a_signal_ends_us_while_nobody_reads
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 
@@ -371,19 +375,19 @@ cut_text_stays_text() {
 }
 
 a_reader_that_goes_away_ends_the_program() {
-	run pipefail_of _do -- yes
+	run _pipefail_of _do -- yes
 	is "$out" '141 0'
 }
-pipefail_of() {
+_pipefail_of() {
 	"$@" | head -1 >/dev/null
 	echo "${PIPESTATUS[*]}"
 }
 
 output_that_is_lost_is_told() {
-	run lost_of _sh 'echo hello'
+	run _lost_of _sh 'echo hello'
 	like "$err" 'standard output was not written in full: no space left'
 }
-lost_of() { "$@" >/dev/full; }
+_lost_of() { "$@" >/dev/full; }
 
 a_signal_of_its_own_is_no_limit() {
 	run _sh 'kill -XCPU $$'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # sbxrun do: no box changes the root filesystem that it runs in. What it lacks (targets of volumes, directories to run in) is the box's own, and gone with it.
-# Views: all
+# Views: v2
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 

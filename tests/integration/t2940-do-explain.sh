@@ -1,6 +1,7 @@
 #!/bin/bash
 # sbxrun do --explain: what a box would be held to, and that nothing runs.
 # Views: all
+# Views: own it_runs_nothing people_read_what_holds programs_read_it_as_one_object what_would_be_refused_is_said
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 

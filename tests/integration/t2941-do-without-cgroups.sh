@@ -1,6 +1,7 @@
 #!/bin/bash
 # sbxrun do where nobody has cgroups for it: what rlimits hold, and that the rest is said.
 # Views: all
+# Views: own processor_time_is_held_for_a_process what_is_asked_for_by_name_counts
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 

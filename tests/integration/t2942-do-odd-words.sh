@@ -1,6 +1,6 @@
 #!/bin/bash
 # sbxrun do with command lines, code and streams as nobody meant them.
-# Views: all
+# Views: own
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 

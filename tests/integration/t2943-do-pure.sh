@@ -1,6 +1,6 @@
 #!/bin/bash
 # sbxrun do --preset pure: what computes runs, everything else is refused and told.
-# Views: all
+# Views: v2 it_computes what_it_tries_is_told
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 

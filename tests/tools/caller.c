@@ -1,5 +1,6 @@
 /*
- * caller WHAT…: makes system calls in numbers that are known, so that whoever counts them can be held to that.
+ * caller WHAT…: makes system calls in numbers that are known, so that whoever counts them can be
+ * held to that.
  *
  *	own N		getppid, N times
  *	thread N	the same in a thread
@@ -7,8 +8,10 @@
  *	vchild N	the same in a child of vfork
  *	refused N	chroot("/"), N times; prints how it ended
  *	socket FAMILY	one, and prints how it ended
+ *	timerfd CLOCK	one, and prints how it ended
  *	ppid32		i386's getppid, by its own gate (x86-64)
- *	signals N	a timer interrupts N calls at least, with a handler after which calls are not begun anew; prints what failed
+ *	signals N	a timer interrupts N calls at least, with a handler after which calls are
+ *			not begun anew; prints what failed
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,6 +23,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,6 +122,8 @@ int main(int argc, char **argv)
 			refused(n);
 		else if (strcmp(what, "signals") == 0)
 			signals(n);
+		else if (strcmp(what, "timerfd") == 0)
+			printf("timerfd %s\n", timerfd_create((int)n, 0) < 0 ? strerrorname_np(errno) : "done");
 		else if (strcmp(what, "socket") == 0)
 			printf("socket %s\n", socket((int)n, SOCK_RAW, 0) < 0 ? strerrorname_np(errno) : "done");
 		else

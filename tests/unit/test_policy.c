@@ -38,7 +38,7 @@ static struct oci_config config_of(const char *more)
 }
 
 #define NAMESPACES                                                                                 \
-	"{\"type\": \"pid\"}, {\"type\": \"network\"}, {\"type\": \"ipc\"}, {\"type\": \"uts\"}, "   \
+	"{\"type\": \"pid\"}, {\"type\": \"network\"}, {\"type\": \"ipc\"}, {\"type\": \"uts\"}, " \
 	"{\"type\": \"mount\"}"
 #define LINUX(more) "\"linux\": {\"namespaces\": [" NAMESPACES "]" more "}"
 #define PROCESS(more) "\"process\": {\"cwd\": \"/\", \"args\": [\"x\"]" more "}"
@@ -274,11 +274,11 @@ TEST(what_engine_refuses_names_its_row_and_the_way_to_allow_it)
 		 "\"net-devices\": \"as-asked\""},
 		{LINUX(", \"rootfsPropagation\": \"shared\""), "[propagation]",
 		 "\"propagation\": \"as-asked\""},
-		{LINUX("") ", \"mounts\": [{\"destination\": \"/x\", \"type\": \"bind\", \"source\": "
-			   "\"/y\", \"options\": [\"rbind\", \"rshared\"]}]",
+		{LINUX("") ", \"mounts\": [{\"destination\": \"/x\", \"type\": \"bind\", "
+			   "\"source\": \"/y\", \"options\": [\"rbind\", \"rshared\"]}]",
 		 "[propagation]", "as-asked"},
-		{LINUX("") ", \"mounts\": [{\"destination\": \"/x\", \"type\": \"ext4\", \"source\": "
-			   "\"/dev/sda\"}]",
+		{LINUX("") ", \"mounts\": [{\"destination\": \"/x\", \"type\": \"ext4\", "
+			   "\"source\": \"/dev/sda\"}]",
 		 "[filesystems]", "\"filesystems\": {\"allow\": [\"ext4\"]}"},
 		/* Its layers could be anything of the host. */
 		{LINUX("") ", \"mounts\": [{\"destination\": \"/x\", \"type\": \"overlay\", "
@@ -569,9 +569,9 @@ TEST(a_policy_only_makes_filters_stricter)
 	static const char *const names[] = {"read",  "socket", "clone",	     "ioctl", "personality",
 					    "ptrace", "bpf",	"clone3",     "unshare", "kexec_load",
 					    "socketpair"};
-	static const uint64_t values[] = {0,	 1,	 2,	  10,	   16,	     40,      0x5412,
-					  0x541c, 8,	 0x20008, 0x40000, 0x10000000, 0x20000,
-					  0xffffffff};
+	static const uint64_t values[] = {0,	   1,	       2,	10,	   16,
+					  40,	   0x5412,     0x541c,	8,	   0x20008,
+					  0x40000, 0x10000000, 0x20000, 0xffffffff};
 	static const char *const ops[] = {"EQ", "NE", "LT", "GE", "MASKED_EQ"};
 	const unsigned int rounds = unit_rounds(2000);
 	unsigned int round, i, k;
@@ -596,8 +596,10 @@ TEST(a_policy_only_makes_filters_stricter)
 					   "{\"index\": %u, \"value\": %llu, \"valueTwo\": %llu, "
 					   "\"op\": \"SCMP_CMP_%s\"}%s",
 					   random_below(3),
-					   (unsigned long long)values[random_below(ARRAY_SIZE(values))],
-					   (unsigned long long)values[random_below(ARRAY_SIZE(values))],
+					   (unsigned long long)
+						   values[random_below(ARRAY_SIZE(values))],
+					   (unsigned long long)
+						   values[random_below(ARRAY_SIZE(values))],
 					   ops[random_below(ARRAY_SIZE(ops))], k > 1 ? ", " : "");
 			buf_printf(&b, "]}%s", i > 1 ? ", " : "");
 		}
@@ -785,11 +787,11 @@ static struct landlock_place place(const struct landlock_plan *p, const char *pa
 }
 
 #define MOUNTS                                                                                     \
-	"\"mounts\": [{\"destination\": \"/proc\", \"type\": \"proc\"}, "                        \
+	"\"mounts\": [{\"destination\": \"/proc\", \"type\": \"proc\"}, "                          \
 	"{\"destination\": \"/dev/pts\", \"type\": \"devpts\"}, "                                  \
-	"{\"destination\": \"/tmp/\", \"type\": \"tmpfs\"}, "                                       \
+	"{\"destination\": \"/tmp/\", \"type\": \"tmpfs\"}, "                                      \
 	"{\"destination\": \"/in\", \"type\": \"bind\", \"source\": \"/x\", "                      \
-	"\"options\": [\"rw\", \"ro\"]}, "                                                          \
+	"\"options\": [\"rw\", \"ro\"]}, "                                                         \
 	"{\"destination\": \"/out\", \"type\": \"bind\", \"source\": \"/x\", "                     \
 	"\"options\": [\"ro\", \"rw\"]}]"
 

@@ -7,7 +7,6 @@ signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
 while len(seen) < 3:
     signal.pause()
 signal.setitimer(signal.ITIMER_REAL, 0)
-signal.getitimer(signal.ITIMER_REAL)
 signal.alarm(0)
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
 os.kill(os.getpid(), signal.SIGUSR1)
