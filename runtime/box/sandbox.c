@@ -18,6 +18,7 @@
 #include "reaper/order.h"
 #include "sys/loop.h"
 #include "sys/patience.h"
+#include "sys/sys.h"
 
 enum {
 	FACTS_MAX = 64 << 10,
@@ -421,13 +422,18 @@ static int create_in_root(const struct box_request *q, struct box_root *root, co
 static int create_box(const struct box_request *q, const char *id, uint32_t idle_s,
 		      struct arena *a, struct noted *notes, struct error *e)
 {
+	struct cgroup_boxes boxes = CGROUP_BOXES_NONE;
 	struct box_root root = BOX_ROOT_NONE;
 	int result = box_root_find(q, a, &root, e);
 
 	if (result == 0 && root.note)
 		noted_take(notes, root.note);
+	/* An ordinary user's scope would be his who makes the box, and not of those who use it. */
+	if (result == 0 && sys_is_machine_root())
+		result = box_cgroup_open(q, true, sandbox_container(id, a), a, &boxes, &root, e);
 	if (result == 0)
 		result = create_in_root(q, &root, id, idle_s, a, notes, e);
+	cgroup_boxes_close(&boxes);
 	box_root_close(&root);
 	return result;
 }

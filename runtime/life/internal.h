@@ -87,8 +87,8 @@ int life_watch(struct oci_seccomp *c, enum observe how, bool learns, struct aren
 void life_watch_planned(const struct oci_seccomp *c, const struct seccomp_program *judge,
 			struct plan *p);
 
-/* Where limits are had if possible and there are no cgroups, or not all of their controllers: rlimits
- * in their place, and notes about those that the plan won't see. */
+/* Where limits are had if possible and there are no cgroups, or not all of their controllers:
+ * rlimits in their place, and notes about those that the plan won't see. */
 void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a,
 				struct notes *notes);
 
