@@ -2,6 +2,7 @@
 # Idea: a program in a box of `sbxrun do` wants more than its share: processes, memory, room on disk, files, output, processor time, and the caller's own memory and disk by what
 # it leaves behind. Escape: more than the limit was had; fake: a result that does not say how it ended.
 # Views: all
+# Views: own a_million_small_files_are_not_had huge_files_of_nothing_do_not_fill_the_callers_disk deep_directories_are_listed_taken_out_and_removed
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"

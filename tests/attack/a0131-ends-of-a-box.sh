@@ -8,19 +8,14 @@
 # shellcheck source=tests/lib/do.sh
 . "${0%/*}/../lib/do.sh"
 
-# No process of the machine has word $1 in its command line.
-_is_gone() {
-	local file
-	for file in /proc/[0-9]*/cmdline; do
-		! { tr '\0' ' ' <"$file" | grep -q -- "$1"; } 2>/dev/null || return 1
-	done
-}
+# No process of the machine has the number $1, one that nobody else would sleep, in its command line.
+_is_gone() { ! grep -qs "[${1:0:1}]${1:1}" /proc/[0-9]*/cmdline; }
 
 # Twice forked, in a session of its own, deaf, with the streams still in its hands, or without any.
 a_daemon_does_not_outlive_its_parent() {
-	local mark=sleep\ 98765$RANDOM
+	local mark=98765$RANDOM
 	do_shell "for how in '' '0<&- 1>&- 2>&-'; do
-			(setsid sh -c \"trap '' TERM HUP INT; $mark \$how; echo late\" &)
+			(setsid sh -c \"trap '' TERM HUP INT; sleep $mark \$how; echo late\" &)
 		done; echo parent; exit 3"
 	rc_is 3
 	is "$(do_of '.status, .stdout')" $'error\nparent'
@@ -29,15 +24,15 @@ a_daemon_does_not_outlive_its_parent() {
 
 # Its parent is gone, and the time is up while it alone is there.
 a_daemon_that_is_waited_for_is_ended_with_the_time() {
-	local mark=sleep\ 98764$RANDOM
-	do_shell --timeout 0.5 "(setsid sh -c \"trap '' TERM; while :; do $mark; done\" &); $mark"
+	local mark=98764$RANDOM
+	do_shell --timeout 0.5 "(setsid sh -c \"trap '' TERM; while :; do sleep $mark; done\" &); sleep $mark"
 	rc_is 124
 	is "$(do_of .status)" timeout
 	_is_gone "$mark" || escaped 'a daemon runs on'
 }
 
 a_program_that_hears_nothing_ends() {
-	do_python --timeout 0.5 'import signal, time
+	do_python --timeout 4 'import signal, time
 signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
 for s in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
     signal.signal(s, signal.SIG_IGN)
@@ -200,7 +195,7 @@ a_reader_of_events_that_sleeps_keeps_no_box() {
 a_reader_of_text_that_sleeps_keeps_nobody() {
 	do_bundle
 	mkfifo pipe
-	sleep 1000 <pipe &
+	tail -f /dev/null <pipe &
 	run _into_pipe sbx "do" --rootfs "$B/rootfs" --timeout 0.5 --redact -- yes
 	rc_is 124
 	is "$(sbx list -q)" ''
