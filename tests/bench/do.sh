@@ -45,7 +45,7 @@ $b ip link set lo up
 dockerd_up /bench/dockerd.log --storage-driver vfs --cgroup-parent "/$BENCH_ID" || exit 1
 $b tar -C /bench/rootfs -c . | docker import - bench >/dev/null || exit 1
 echo >/bench/docker-up
-exec $b sleep 7200
+$b sleep 7200 # not exec: a shell as the first process waits for what ends
 END
 )
 
