@@ -34,20 +34,9 @@ mkdir -p "$out"
 tree=$bench_cache/bench-bookworm
 
 # A daemon of its own, which lives as long as we do; its containers are in cgroups of ours.
-docker_life=$(
-	cat "$here/../lib/dockerd.sh"
-	cat <<'END'
-b=/bench/busybox
-$b mount -t tmpfs tmpfs /var/lib/docker
-$b mount -t tmpfs tmpfs /var/lib/containerd
-$b mount -t proc proc /proc
-$b ip link set lo up
-dockerd_up /bench/dockerd.log --storage-driver vfs --cgroup-parent "/$BENCH_ID" || exit 1
-$b tar -C /bench/rootfs -c . | docker import - bench >/dev/null || exit 1
+docker_life="$bench_dockerd
 echo >/bench/docker-up
-$b sleep 7200 # not exec: a shell as the first process waits for what ends
-END
-)
+/bench/busybox sleep 7200" # not exec: a shell as the first process waits for what ends
 
 docker_pid=
 # unshare hears no other signal; the daemon goes with it, and all that is the daemon's.
@@ -58,7 +47,7 @@ docker_end() {
 
 docker_start() {
 	BENCH_WORK=$bench_work unshare -mnuip --fork --kill-child --propagation private \
-		bash -c "$bench_enter" enter "$tree" BENCH_ID="$bench_id" /bench/busybox sh -c "$docker_life" &
+		bash -c "$bench_enter" enter "$tree" OPTIONS="--cgroup-parent /$bench_id" /bench/busybox sh -c "$docker_life" &
 	docker_pid=$!
 	for _ in $(seq 600); do
 		[ ! -e "$bench_work/docker-up" ] || break

@@ -69,7 +69,7 @@ the_steps_of_the_workflow_work() {
 	local step
 	_example github
 	mkdir project project/data
-	cd project
+	cd project || exit
 	printf '3\n1\n2\n' >data/numbers
 	echo 'open("/output/sorted", "w").write(" ".join(sorted(open("/data/numbers").read().split())))' >prepare.py
 	echo 'open("/output/sum", "w").write(str(sum(map(int, open("/output/sorted").read().split()))))' >analyse.py
