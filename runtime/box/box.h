@@ -216,6 +216,9 @@ struct box_result {
 	size_t n_denials;
 	struct box_denial *denials;
 	const char *redactions; /* as JSON; NULL: nobody looked */
+	/* Events that nobody took in time. They come before the last one, for a line is not cut. */
+	const char *unsent;
+	size_t unsent_len;
 	struct box_files files;
 	size_t copied;
 	struct noted notes; /* what could not be had, limits above all */

@@ -684,6 +684,16 @@ static void run_judge(struct running *x, const struct life_end *end)
 	}
 }
 
+static void run_keep_events(struct running *x)
+{
+	const struct outlet *o = &x->outlets[0];
+
+	if (x->q->output != OUTPUT_EVENTS || o->broken || outlet_is_empty(o))
+		return;
+	x->r->unsent_len = o->pending.len - o->at;
+	x->r->unsent = arena_strndup(x->a, o->pending.data + o->at, x->r->unsent_len);
+}
+
 static void run_keep_output(struct running *x)
 {
 	size_t i;
@@ -700,6 +710,7 @@ static void run_keep_output(struct running *x)
 			.truncated = s->truncated,
 		};
 	}
+	run_keep_events(x);
 }
 
 /* A reader that goes away knows what he does not read; a full disk has to be said. */
