@@ -8,6 +8,9 @@
 /* For the name of a system call. */
 const char *hint_of_call(const char *name);
 const char *hint_of_network(void);
+
+/* Of a host that was refused; why is an enum egress_verdict, port 0 is none. */
+const char *hint_of_host(const char *host, uint16_t port, unsigned int why, struct arena *a);
 const char *hint_of_file(void);
 
 /* A name that the program has given, fit for a line of text that people and models read: shortened,

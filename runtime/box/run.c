@@ -23,6 +23,7 @@
 #include "base/timing.h"
 #include "box/box.h"
 #include "box/denials.h"
+#include "box/network.h"
 #include "box/resolver.h"
 #include "box/stream.h"
 #include "box/workspace.h"
@@ -56,6 +57,7 @@ struct running {
 	struct outlet outlets[2], orders;
 	struct denials denials;
 	struct resolver resolver;
+	struct network network;
 	struct stream streams[2];
 	struct relay input;
 	struct terminal terminal;
@@ -151,6 +153,16 @@ static void run_take_note(void *context, const char *text)
 	noted_take(notes, b.len ? b.data : "");
 }
 
+/* Names are asked of it then, and what is seen of connections it is told. */
+static int run_open_network(struct running *x, struct error *e)
+{
+	if (network_open(&x->network, &x->q->allow, &x->q->deny, x->box.pidfd, e) < 0)
+		return -1;
+	x->denials.network = &x->network;
+	timing_mark("network of the box open");
+	return 0;
+}
+
 static int run_create(struct running *x, struct error *e)
 {
 	const struct box_request *q = x->q;
@@ -198,6 +210,8 @@ static int run_create(struct running *x, struct error *e)
 	if (life_launch(&x->box, &listener_fd, x->a, e) < 0)
 		return -1;
 	denials_open(&x->denials, q, &x->box.judge, listener_fd, x->a);
+	if (q->limits.network)
+		return run_open_network(x, e);
 	if (q->denials == DENIALS_FULL)
 		resolver_open(&x->resolver, x->box.pidfd, &x->denials);
 	return 0;
@@ -690,6 +704,12 @@ static int run_finish(struct running *x, struct error *e)
 		return run_explain_start(x, e);
 	run_judge(x, &end);
 	run_note_missing(x);
+	network_tell(&x->network, &x->denials, &x->r->network);
+	if (x->r->network.has && !x->r->network.known)
+		notes_add(&x->r->notes.notes,
+			  arena_strdup(x->a, "the process that carried the box's connections ended "
+					     "before it: it had no network since"),
+			  x->a);
 	denials_tell(&x->denials, x->r);
 	if (x->q->compiles && x->r->status == BOX_OK)
 		x->r->product = workspace_take(&x->workspace, x->q->language->product,
@@ -728,6 +748,7 @@ static void run_close(struct running *x)
 	workspace_close(&x->workspace);
 	denials_close(&x->denials);
 	resolver_close(&x->resolver);
+	network_close(&x->network);
 	outlet_free(&x->orders);
 	for (i = 0; i < 3; i++) {
 		fd_close(&x->pipes[i][0]);
@@ -762,6 +783,7 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.workspace = WORKSPACE_NONE,
 		.denials = DENIALS_CLOSED,
 		.resolver = RESOLVER_CLOSED,
+		.network = NETWORK_NONE,
 		.begun = loop_now(),
 	};
 	int result;

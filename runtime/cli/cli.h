@@ -113,7 +113,7 @@ struct cli {
 	char *audit;
 	char *env_file;
 	struct strings volumes;
-	struct strings ulimits;
+	struct strings ulimits, allow, deny;
 	bool stream;
 	bool redact;
 	bool strict_limits;

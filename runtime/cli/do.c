@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "box/audit.h"
 #include "box/box.h"
+#include "box/network.h"
 #include "cli/cli.h"
 #include "cli/units.h"
 #include "sys/loop.h"
@@ -76,8 +77,9 @@ static int do_number(const char *option, const char *text, uint32_t *ret, struct
 	return 0;
 }
 
-static int do_limits(const struct cli *c, struct box_limits *l, struct error *e)
+static int do_limits(const struct cli *c, struct box_request *q, struct error *e)
 {
+	struct box_limits *l = &q->limits;
 	const struct box_preset *preset = c->preset ? box_preset_find(c->preset) : NULL;
 	struct buf all = buf_new(c->arena, sizeof(e->text));
 	size_t i;
@@ -89,6 +91,7 @@ static int do_limits(const struct cli *c, struct box_limits *l, struct error *e)
 			       c->preset, all.data);
 	if (preset)
 		*l = preset->limits;
+	l->network = q->allow.n > 0;
 	if (do_size("memory", c->memory, 4 << 20, &l->memory, e) < 0 ||
 	    do_cpus(c->cpus, &l->cpus, e) < 0 ||
 	    do_number("pids-limit", c->pids_limit, &l->pids, e) < 0 ||
@@ -365,10 +368,16 @@ static int do_request(struct cli *c, struct box_request *q, int *ret_stdin_fd, s
 		return err_set(e, ERR_USAGE,
 			       "--network: a box has none; \"%s\" can't be had, only none",
 			       c->network);
+	q->allow = c->allow;
+	q->deny = c->deny;
+	if (c->network && c->allow.n)
+		return err_set(e, ERR_USAGE, "--network none and --allow contradict each other");
+	if (network_check(&q->allow, &q->deny, e) < 0)
+		return -1;
 	if (!c->n_args)
 		return err_set(e, ERR_USAGE,
 			       "a language and code, or a command behind -- (sbxrun help do)");
-	if (do_limits(c, &q->limits, e) < 0 || do_volumes(c, q, e) < 0 ||
+	if (do_limits(c, q, e) < 0 || do_volumes(c, q, e) < 0 ||
 	    do_ulimits(c, q, e) < 0 || do_env(c, q, e) < 0 || do_user(c, q, e) < 0 ||
 	    do_denials(c, q, e) < 0 || do_program(c, q, e) < 0)
 		return -1;
@@ -471,6 +480,8 @@ static const struct cli_option do_options[] = {
 	CLI_OPTION(file_size, "file-size", 0, CLI_TEXT, "SIZE", "of a file that it writes"),
 	CLI_OPTION(ulimits, "ulimit", 0, CLI_LIST, "NAME=SOFT[:HARD]", "another resource limit"),
 	CLI_OPTION(network, "network", 0, CLI_TEXT, "none", "there is none but loopback"),
+	CLI_OPTION(allow, "allow", 0, CLI_LIST, "HOST[:PORT]", "a host that it may reach: a name, *.NAME, **.NAME, an address, a range"),
+	CLI_OPTION(deny, "deny", 0, CLI_LIST, "HOST[:PORT]", "one that it may not reach, whatever is allowed"),
 	CLI_OPTION(strict_limits, "strict-limits", 0, CLI_FLAG, NULL, "fail if a limit can't be held on this host"),
 	CLI_OPTION(denials, "denials", 0, CLI_TEXT, "full|calls|none", "what was refused (default: full)"),
 	CLI_OPTION(redact, "redact", 0, CLI_FLAG, NULL, "take secrets out of the output: keys, addresses, paths"),
