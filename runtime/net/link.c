@@ -411,7 +411,7 @@ static void link_serve_box(struct crowd_member *m, uint32_t events)
 		link_farewell(l);
 		return;
 	}
-	if (half_fill(&l->up, m->fd) < 0) {
+	if (half_fill(&l->up, m->fd) < 0 || half_flush(&l->down, m->fd, NULL) < 0) {
 		link_end(l);
 		return;
 	}

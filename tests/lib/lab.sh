@@ -6,7 +6,7 @@
 #				is this host's. Kept: $LAB/names, $LAB/seen
 #	asked REGEX, reached REGEX		whether the lab was asked for such a name; whether such a connection came
 #	nobody_asked REGEX, nobody_reached REGEX
-#	carrier_of PID		the pid of the process that carries the connections of a box of that sbxrun
+#	carrier			the pid of the process that carries the connections of a box of this test
 
 _lab_inside() {
 	ip link set lo up
@@ -37,8 +37,17 @@ lab() {
 	: >"$LAB/go"
 	wait_until 20 test -e "$LAB/ready"
 	ip route add default via 11.0.0.2
-	echo 'nameserver 11.0.0.2' >"$LAB/resolv.conf"
-	mount --bind "$LAB/resolv.conf" "$(realpath /etc/resolv.conf)"
+	_lab_resolver 11.0.0.2
+}
+
+# The file's tests have one such mount, and each writes what it needs: one on top of the other could not be removed.
+_lab_resolver() {
+	local file=$SBXT_WORK/resolv.$TEST_ID server
+	if [ ! -e "$file" ]; then
+		: >"$file"
+		mount --bind "$file" "$(realpath /etc/resolv.conf)"
+	fi
+	for server; do echo "nameserver $server"; done >"$file"
 }
 _lab_is_apart() { [ "$(readlink "/proc/$LAB_PID/ns/net")" != "$(readlink /proc/self/ns/net)" ]; }
 
@@ -47,9 +56,9 @@ reached() { wait_until 10 grep -qE "$1" "$LAB/seen"; }
 nobody_asked() { ! grep -E "$1" "$LAB/names" || fail "ESCAPED: the question for a name left the machine"; }
 nobody_reached() { ! grep -E "$1" "$LAB/seen" || fail "ESCAPED: a host was reached"; }
 
-carrier_of() {
-	local child
-	for child in $(cat "/proc/$1/task/$1/children"); do
-		[ "$(cat "/proc/$child/comm" 2>/dev/null)" != sbxrun-net ] || echo "$child"
+carrier() {
+	local pid
+	for pid in $(pgrep -x sbxrun-net); do
+		[ "$(readlink "/proc/$pid/ns/net")" != "$(readlink /proc/self/ns/net)" ] || echo "$pid"
 	done
 }
