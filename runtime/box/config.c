@@ -179,8 +179,8 @@ static bool config_is_code(const struct writing *w, const char *word)
 	return str_eq(word, l->file) || (!w->q->compiles && l->product && str_eq(word, "./main"));
 }
 
-/* Programs that ask a proxy are told why something is refused; to those that do not know these, hosts
- * are there all the same. An http: URL also for ALL_PROXY: some fail at socks5h:. */
+/* Programs that ask a proxy are told why something is refused; to those that do not know these,
+ * hosts are there all the same. An http: URL also for ALL_PROXY: some fail at socks5h:. */
 static void config_proxies(struct writing *w)
 {
 	static const char *const names[] = {"http_proxy",  "https_proxy", "all_proxy",

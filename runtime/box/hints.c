@@ -68,7 +68,8 @@ const char *hint_of_call(const char *name)
 
 const char *hint_of_network(void)
 {
-	return "a box has no network; give it what it needs as a file (-v, --stdin), or --allow HOST";
+	return "a box has no network; give it what it needs as a file (-v, --stdin), or --allow "
+	       "HOST";
 }
 
 const char *hint_of_host(const char *host, uint16_t port, unsigned int why, struct arena *a)
@@ -80,7 +81,8 @@ const char *hint_of_host(const char *host, uint16_t port, unsigned int why, stru
 	switch (why) {
 	case EGRESS_NOT_ALLOWED:
 		return usual ? arena_printf(a, "--allow %s", host) :
-			       arena_printf(a, v6 ? "--allow [%s]:%u" : "--allow %s:%u", host, port);
+			       arena_printf(a, v6 ? "--allow [%s]:%u" : "--allow %s:%u", host,
+					    port);
 	case EGRESS_DENIED:
 		return "--deny refuses this host";
 	case EGRESS_BAD_ADDRESS:

@@ -25,7 +25,7 @@
 #include "sys/sys.h"
 #include "sys/unix.h"
 
-enum { NOBODY = 65534, READY_MS = 10000, TELL_MS = 2000, RESOLV_MAX = 64 << 10 };
+enum { NOBODY = 65534, READY_MS = 10000, TELL_MS = 2000, TELL_MOST = 400, RESOLV_MAX = 64 << 10 };
 
 /* ---- rules ---- */
 
@@ -150,8 +150,9 @@ static void network_become(int image_fd, int control_fd)
 			_exit(1);
 	if (dup2(control_fd, NET_CONTROL_FD) < 0 || fd_cloexec_from(NET_CONTROL_FD + 1) < 0)
 		_exit(1);
-	if (sys_is_machine_root() && (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
-				      setresuid(NOBODY, NOBODY, NOBODY) < 0))
+	if (sys_is_machine_root() &&
+	    (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
+	     setresuid(NOBODY, NOBODY, NOBODY) < 0))
 		_exit(1);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		_exit(1);
@@ -253,7 +254,7 @@ void network_tell(const struct network *n, struct denials *d, struct box_network
 		return;
 	ret->has = true;
 	send(n->control_fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
-	for (i = 0; i < DENIALS_MAX * 4 && network_receive(n->control_fd, until, &m); i++) {
+	for (i = 0; i < TELL_MOST && network_receive(n->control_fd, until, &m); i++) {
 		if (m.kind == NET_REFUSED)
 			network_take_refusal(&m, d);
 		if (m.kind != NET_TOTAL)

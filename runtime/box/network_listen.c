@@ -50,8 +50,8 @@ static int listen_bind(int family, int type, uint16_t port)
 	    (six && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0))
 		return -1;
 	if (type == SOCK_DGRAM &&
-	    setsockopt(fd, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_RECVPKTINFO : IP_PKTINFO, &on,
-		       sizeof(on)) < 0)
+	    setsockopt(fd, six ? IPPROTO_IPV6 : IPPROTO_IP,
+		       six ? IPV6_RECVPKTINFO : IP_PKTINFO, &on, sizeof(on)) < 0)
 		return -1;
 	if (bind(fd, six ? (const struct sockaddr *)&v6 : (const struct sockaddr *)&v4,
 		 six ? sizeof(v6) : sizeof(v4)) < 0 ||

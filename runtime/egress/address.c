@@ -75,7 +75,8 @@ static enum egress_place address_place_as_it_is(const struct egress_address *a)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(places); i++)
-		if (places[i].place > worst && egress_address_is_in(a, &places[i].net, places[i].bits))
+		if (places[i].place > worst &&
+		    egress_address_is_in(a, &places[i].net, places[i].bits))
 			worst = places[i].place;
 	return worst;
 }

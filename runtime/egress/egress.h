@@ -5,24 +5,24 @@
  *
  * Which processes there are: a box has a network namespace with nothing but loopback. Where it may
  * reach something, sbxrun sends a child into that namespace, which adds the route "everything is
- * local", binds a listener for each port of the rules, for names (53) and for the proxy (3128), sends
- * them out of it and ends. They go to sbxrun-net: a process outside, without rights, files or the
- * possibility to get any, in whose hands alone they are. If it dies, nobody listens. So:
+ * local", binds a listener for each port of the rules, for names (53) and for the proxy (3128),
+ * sends them out of it and ends. They go to sbxrun-net: a process outside, without rights, files or
+ * the possibility to get any, in whose hands alone they are. If it dies, nobody listens. So:
  *
- *	box: asks for a name   ── UDP or TCP 53 ──► sbxrun-net: allowed? an address that stands for it
- *	box: connects to that  ── TCP, any port ──► sbxrun-net: which name? (getsockname)
- *	box: CONNECT, GET http:, SOCKS ── 3128 ───► sbxrun-net: which name?
- *	                                              decide(name, port), look it up outside,
- *	                                              judge(address), dial exactly that address
+ *	box asks for a name            ── 53 ───► sbxrun-net: allowed? what stands for it here
+ *	box connects to that           ── any ──► sbxrun-net: which name? (getsockname)
+ *	box: CONNECT, GET http:, SOCKS ── 3128 ─► sbxrun-net: which name?
+ *	                                          decide(name, port), look it up outside,
+ *	                                          judge(address), dial exactly that address
  *
  * Nothing leaves the machine for a name that is not allowed, not even the question for its address.
  * A name is decided by before it is looked up; an address is judged after: what is the machine's
  * own, its neighbours' or a cloud's is not reached by a name, whatever the name's owner says.
  *
- * A rule is HOST or HOST:PORT. HOST is a name (a.example.org), all below one (*.example.org), that and
- * itself (**.example.org or .example.org), an address, or a range (10.0.0.0/8, [fd00::]/8:443). An
- * allowed HOST without a port means 80 and 443; a denied one every port. What is denied is denied,
- * whatever else is allowed; without a rule nothing is allowed.
+ * A rule is HOST or HOST:PORT. HOST is a name (a.example.org), all below one (*.example.org), that
+ * and itself (**.example.org or .example.org), an address, or a range (10.0.0.0/8, [fd00::]/8:443).
+ * An allowed HOST without a port means 80 and 443; a denied one every port. What is denied is
+ * denied, whatever else is allowed; without a rule nothing is allowed.
  *
  * Trust: names and addresses come from the program in the box, or from a resolver that its
  * accomplice runs. They have lengths, and no byte ends them.
@@ -35,8 +35,13 @@
 
 #include "base/err.h"
 
-enum { EGRESS_NAME_MAX = 253, EGRESS_RULES_MAX = 256, EGRESS_PORTS_MAX = 32, EGRESS_PROXY_PORT = 3128,
-       EGRESS_NAMES_PORT = 53 };
+enum {
+	EGRESS_NAME_MAX = 253,
+	EGRESS_RULES_MAX = 256,
+	EGRESS_PORTS_MAX = 32,
+	EGRESS_PROXY_PORT = 3128,
+	EGRESS_NAMES_PORT = 53,
+};
 
 /* ---- addresses ---- */
 
@@ -77,7 +82,8 @@ struct egress_host {
 bool egress_host_read(const char *text, size_t len, struct egress_host *ret);
 
 /* HOST, HOST:PORT, [V6] or [V6]:PORT; *ret_port stays as it was if there is none. */
-bool egress_host_port_read(const char *text, size_t len, struct egress_host *ret, uint16_t *ret_port);
+bool egress_host_port_read(const char *text, size_t len, struct egress_host *ret,
+			   uint16_t *ret_port);
 
 /* 1 to 65535 in decimal. */
 bool egress_port_read(const char *text, size_t len, uint16_t *ret);

@@ -87,7 +87,8 @@ bool egress_port_read(const char *text, size_t len, uint16_t *ret)
 	return true;
 }
 
-bool egress_host_port_read(const char *text, size_t len, struct egress_host *ret, uint16_t *ret_port)
+bool egress_host_port_read(const char *text, size_t len, struct egress_host *ret,
+			   uint16_t *ret_port)
 {
 	const char *colon, *end;
 	struct egress_host h;

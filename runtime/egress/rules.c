@@ -178,7 +178,8 @@ static bool rule_has_name(const struct egress_rule *r, const struct egress_host 
 static bool rule_has_host(const struct egress_rule *r, const struct egress_host *h)
 {
 	if (r->match == EGRESS_RANGE)
-		return h->is_address && egress_address_is_in(&h->address, &r->host.address, r->bits);
+		return h->is_address &&
+		       egress_address_is_in(&h->address, &r->host.address, r->bits);
 	return !h->is_address && rule_has_name(r, h);
 }
 

@@ -23,7 +23,7 @@ enum net_kind {
 
 	NET_READY = 100,
 	NET_FAILED,  /* text: why it never began */
-	NET_REFUSED, /* text: a host; port (0: it asked for its address), what: enum egress_verdict */
+	NET_REFUSED, /* text: a host; port, 0: its name was asked for; what: enum egress_verdict */
 	NET_TOTAL,   /* all the figures */
 };
 

@@ -67,7 +67,8 @@ static const struct {
 	const char *status, *word, *text;
 	unsigned int socks;
 } failures[] = {
-	[LINK_NO_NAME] = {"502 Bad Gateway", "no-such-host", "there is no such host", SOCKS_NO_HOST},
+	[LINK_NO_NAME] = {"502 Bad Gateway", "no-such-host", "there is no such host",
+			  SOCKS_NO_HOST},
 	[LINK_NO_ANSWER] = {"504 Gateway Timeout", "no-resolver",
 			    "the machine's resolvers do not answer", SOCKS_NO_HOST},
 	[LINK_UNREACHABLE] = {"502 Bad Gateway", "unreachable", "the host can't be reached",

@@ -44,7 +44,7 @@ static bool http_read_absolute(const char *target, size_t len, struct http_reque
 
 	if (len <= skip || strncasecmp(target, scheme, skip) != 0)
 		return false;
-	while (end < len && !memchr("/?#", target[end], 3))
+	while (end < len && target[end] != '/' && target[end] != '?' && target[end] != '#')
 		end++;
 	q->form = HTTP_ABSOLUTE;
 	q->port = PORT_HTTP;
@@ -84,8 +84,8 @@ static bool http_read_first(const char *p, size_t len, struct http_request *q)
 	       http_read_absolute(target, q->path_len, q);
 }
 
-/* Whether a server could take it for a request, however it is written: a word, a space, and HTTP/ in
- * the same line. SPEECH_DONE: it could. */
+/* Whether a server could take it for a request, however it is written: a word, a space, and HTTP/
+ * in the same line. SPEECH_DONE: it could. */
 static enum speech http_look(const char *p, size_t len)
 {
 	size_t at = 0, word;

@@ -111,7 +111,7 @@ static bool link_take_body(struct link *l, size_t before)
 		return false;
 	h->len = before + taken;
 	if (http_body_is_over(&l->body))
-		h->ended = h->told = true; /* not said to the host, which would think that we left */
+		h->ended = h->told = true; /* unsaid: a host might think that we have left */
 	return true;
 }
 

@@ -1,6 +1,6 @@
 /*
- * sbxrun-net: carries the connections of one box (net/net.h). sbxrun starts it from its own file, as
- * a user without rights, with one socket. It is no command of anybody's.
+ * sbxrun-net: carries the connections of one box (net/net.h). sbxrun, whose file has it inside,
+ * starts it as a user without rights, with one socket. It is no command of anybody's.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /*
- * sbxrun-net: carries the connections of one box (egress/egress.h has the picture). One process, one
- * thread, no rights, no files: all that it has it was given before it began (net/main.c), and what it
- * may still ask of the kernel is a list of calls (net/confine.c).
+ * sbxrun-net: carries the connections of one box (egress/egress.h has the picture). One process,
+ * one thread, no rights, no files: all that it has it was given before it began (net/main.c), and
+ * what it may still ask of the kernel is a list of calls (net/confine.c).
  *
  *	main.c     is told what holds, gives up the rest, serves     confine.c  the list
  *	names.c    answers questions; which address stands for which name

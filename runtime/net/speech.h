@@ -1,6 +1,6 @@
 /*
- * What a box says first on a connection: to the proxy (HTTP, SOCKS), or to the host that it believes
- * to speak to (HTTP, TLS). Pure. Trust: all of it is the program's.
+ * What a box says first on a connection: to the proxy (HTTP, SOCKS), or to the host that it
+ * believes to speak to (HTTP, TLS). Pure. Trust: all of it is the program's.
  *
  * Whatever is not exactly as the standards have it is refused, not mended: what two readers read
  * differently is how one request hides another.
@@ -64,8 +64,8 @@ bool http_body_is_over(const struct http_body *b);
 
 struct socks_request {
 	unsigned int version;
-	bool greets; /* version 5: it says which ways of proving itself it knows; it has to be answered */
-	bool knows_none; /* that it need not prove itself */
+	bool greets; /* version 5: it says how it could prove itself, and has to be answered */
+	bool knows_none; /* that it need not */
 	bool connects; /* else it asks for what is not to be had */
 	bool has_host; /* else what it names is none */
 	struct egress_host host;

@@ -1,7 +1,7 @@
 /*
  * Events of many descriptors, for a program that serves a crowd (sys/loop.h is for a handful). Each
- * round serves one event: whoever is served may end anybody, himself too, and no event of one who is
- * gone is left.
+ * round serves one event: whoever is served may end anybody, himself too, and no event of one who
+ * is gone is left.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct crowd_member {
 /* A crowd, close-on-exec; -1 with errno. */
 int crowd_open(void);
 
-/* Adds a member, or changes what a member waits for: 0 is nothing, not even its end. -1 with errno. */
+/* Adds a member, or changes what it waits for: 0 is nothing, not even its end. -1 with errno. */
 int crowd_wait_for(int crowd_fd, struct crowd_member *m, uint32_t events);
 
 /* Takes it out and closes it. */

@@ -150,7 +150,8 @@ whoever_carries_has_nothing_but_sockets() {
 	wait_until 10 _has_carrier
 	carrier=$(carrier)
 	wait_until 10 grep -q '^Seccomp:.*2' "/proc/$carrier/status"
-	like "$(cat "/proc/$carrier/status")" $'Uid:\t65534\t65534\t65534\t65534'
+	local uid=${SBX_UID:-65534}
+	like "$(cat "/proc/$carrier/status")" $'Uid:\t'"$uid"$'\t'"$uid"$'\t'"$uid"$'\t'"$uid"
 	like "$(cat "/proc/$carrier/status")" $'Groups:\t *\n'
 	like "$(cat "/proc/$carrier/status")" $'CapPrm:\t0{16}'
 	like "$(cat "/proc/$carrier/status")" $'NoNewPrivs:\t1'
@@ -163,23 +164,24 @@ whoever_carries_has_nothing_but_sockets() {
 _has_carrier() { [ -n "$(carrier)" ]; }
 _is_gone() { [ ! -e "/proc/$1" ]; }
 
+_host() { SBXRUN_ROOTFS_DIR=$T/library sbx "do" --rootfs host "$@"; }
 programs_find_it_by_themselves() {
 	needs curl node
 	lab
-	run sbx "do" --json --allow good.example -- /usr/bin/curl -sS http://good.example/c
+	run _host --json --allow good.example -- /usr/bin/curl -sS http://good.example/c
 	like "$(_of .stdout)" 'GET /c HTTP/1.1\|Host: good.example\|'
-	run sbx "do" --json --allow good.example -- /usr/bin/curl -sS --noproxy '*' http://good.example/direct
+	run _host --json --allow good.example -- /usr/bin/curl -sS --noproxy '*' http://good.example/direct
 	like "$(_of .stdout)" 'GET /direct HTTP/1.1\|Host: good.example\|'
-	run sbx "do" --json --allow good.example -- /usr/bin/curl -sS --socks5-hostname 127.0.0.1:3128 -d body http://good.example/s
+	run _host --json --allow good.example -- /usr/bin/curl -sS --socks5-hostname 127.0.0.1:3128 -d body http://good.example/s
 	like "$(_of .stdout)" 'POST /s HTTP/1.1\|Host: good.example\|body'
-	run sbx "do" --json --allow good.example -- /usr/bin/curl -sS --proxytunnel -H 'Transfer-Encoding: chunked' -d body http://good.example/t
+	run _host --json --allow good.example -- /usr/bin/curl -sS --proxytunnel -H 'Transfer-Encoding: chunked' -d body http://good.example/t
 	like "$(_of .stdout)" 'POST /t HTTP/1.1\|Host: good.example\|'
-	run sbx "do" --json --allow good.example -- /usr/bin/curl -sS http://other.example/
+	run _host --json --allow good.example -- /usr/bin/curl -sS http://other.example/
 	like "$(_of .stdout)" 'sbxrun: other.example:80 is not allowed'
-	run sbx "do" --json --allow good.example node 'require("http").get("http://good.example/n", r => r.on("data", d => console.log(String(d))))'
+	run _host --json --allow good.example node 'require("http").get("http://good.example/n", r => r.on("data", d => console.log(String(d))))'
 	like "$(_of .stdout)" 'GET /n HTTP/1.1\|Host: good.example\|'
 	[ -x /usr/bin/python3 ] || return 0
-	run sbx "do" --json --allow good.example python 'import urllib.request, http.client
+	run _host --json --allow good.example python 'import urllib.request, http.client
 print(urllib.request.urlopen("http://good.example/u").read())
 c = http.client.HTTPConnection("good.example"); c.request("GET", "/h"); print(c.getresponse().read())'
 	like "$(_of .stdout)" 'GET /u .*GET /h '
