@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "box/hints.h"
 #include "box/network.h"
+#include "egress/egress.h"
 #include "filter/seccomp_eval.h"
 #include "filter/syscalls.h"
 #include "json/json.h"
@@ -190,7 +191,7 @@ static void connect_tell(struct denials *d, const struct seccomp_notif *ask)
 		return;
 	if (d->network) {
 		/* Port 0 and that of names: C libraries try addresses so, and send nothing. */
-		if (port && port != 53)
+		if (port && port != EGRESS_NAMES_PORT)
 			network_seen(d->network, host, port);
 		return;
 	}

@@ -253,9 +253,11 @@ void network_tell(const struct network *n, struct denials *d, struct box_network
 	if (n->control_fd < 0)
 		return;
 	ret->has = true;
+	/* Also where no call can be watched; but not if nobody wants to know. */
+	d->known = d->q->denials != DENIALS_NONE;
 	send(n->control_fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
 	for (i = 0; i < TELL_MOST && network_receive(n->control_fd, until, &m); i++) {
-		if (m.kind == NET_REFUSED)
+		if (m.kind == NET_REFUSED && d->known)
 			network_take_refusal(&m, d);
 		if (m.kind != NET_TOTAL)
 			continue;

@@ -84,6 +84,12 @@ static bool http_read_first(const char *p, size_t len, struct http_request *q)
 	       http_read_absolute(target, q->path_len, q);
 }
 
+/* Methods are letters. Who begins with others is not kept waiting for the end of a line. */
+static bool http_is_method(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+}
+
 /* Whether a server could take it for a request, however it is written: a word, a space, and HTTP/
  * in the same line. SPEECH_DONE: it could. */
 static enum speech http_look(const char *p, size_t len)
@@ -94,13 +100,15 @@ static enum speech http_look(const char *p, size_t len)
 	while (at < len && strchr("\r\n\t ", p[at]) && p[at])
 		at++;
 	word = at;
-	while (at < len && at - word <= METHOD_MAX && http_is_token(p[at]))
+	while (at < len && at - word <= METHOD_MAX && http_is_method(p[at]))
 		at++;
 	if (at == len)
 		return len >= SPEECH_HEAD_MAX ? SPEECH_BAD : SPEECH_MORE;
 	if (at == word || (p[at] != ' ' && p[at] != '\t'))
 		return SPEECH_OTHER;
 	end = memchr(p + at, '\n', len - at);
+	if (memchr(p + at, '\0', end ? (size_t)(end - p) - at : len - at))
+		return SPEECH_OTHER; /* no server takes that, and who sends it has no lines */
 	if (!end)
 		return len >= SPEECH_HEAD_MAX ? SPEECH_BAD : SPEECH_MORE;
 	for (; p + at + 5 <= end; at++)

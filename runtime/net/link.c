@@ -20,13 +20,15 @@ static void link_dial(struct link *l);
 
 /* ---- its end ---- */
 
-static void listeners_wait_for(struct net *n, uint32_t events)
+/* Who comes while they are closed waits in the kernel's queue. */
+static void listeners_open(struct net *n, bool open)
 {
 	size_t i;
 
+	n->is_full = !open;
 	for (i = 0; i < n->n_listeners; i++)
 		if (n->listeners[i].what != NET_NAMES_DATAGRAM)
-			crowd_wait_for(n->crowd_fd, &n->listeners[i].member, events);
+			crowd_wait_for(n->crowd_fd, &n->listeners[i].member, open ? EPOLLIN : 0);
 }
 
 static void link_end(struct link *l)
@@ -40,8 +42,8 @@ static void link_end(struct link *l)
 	free(l->down.buffer);
 	n->links[l->index] = n->links[--n->n_links];
 	n->links[l->index]->index = l->index;
-	if (n->n_links == NET_LINKS_MAX - 1)
-		listeners_wait_for(n, EPOLLIN);
+	if (n->is_full)
+		listeners_open(n, true);
 	free(l);
 }
 
@@ -459,6 +461,22 @@ static void link_begin(struct link *l, const struct listener *from)
 	}
 }
 
+static struct link *link_new(void)
+{
+	struct link *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->up.buffer = malloc(LINK_BUFFER);
+	l->down.buffer = malloc(LINK_BUFFER);
+	if (l->up.buffer && l->down.buffer)
+		return l;
+	free(l->up.buffer);
+	free(l->down.buffer);
+	free(l);
+	return NULL;
+}
+
 void link_accept(struct crowd_member *m, uint32_t events)
 {
 	struct listener *from = m->context;
@@ -467,19 +485,13 @@ void link_accept(struct crowd_member *m, uint32_t events)
 	int fd = accept4(m->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	(void)events;
+	/* Without descriptors it would be tried again at once, and for ever. */
+	if (fd < 0 && n->n_links && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+		listeners_open(n, false);
 	if (fd < 0)
 		return;
-	l = calloc(1, sizeof(*l));
-	if (l) {
-		l->up.buffer = malloc(LINK_BUFFER);
-		l->down.buffer = malloc(LINK_BUFFER);
-	}
-	if (!l || !l->up.buffer || !l->down.buffer) {
-		if (l) {
-			free(l->up.buffer);
-			free(l->down.buffer);
-		}
-		free(l);
+	l = link_new();
+	if (!l) {
 		fd_close(&fd);
 		return;
 	}
@@ -489,7 +501,7 @@ void link_accept(struct crowd_member *m, uint32_t events)
 	l->index = n->n_links;
 	n->links[n->n_links++] = l;
 	if (n->n_links == NET_LINKS_MAX)
-		listeners_wait_for(n, 0);
+		listeners_open(n, false);
 	link_begin(l, from);
 }
 

@@ -61,6 +61,7 @@ struct net {
 	struct listener listeners[NET_LISTENERS_MAX];
 	size_t n_names;
 	struct name names[NET_NAMES_MAX];
+	bool is_full; /* nobody is accepted until a link ends */
 	size_t n_links;
 	struct link *links[NET_LINKS_MAX];
 	size_t n_refusals;

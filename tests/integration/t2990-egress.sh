@@ -88,6 +88,23 @@ aliases_long_answers_and_silent_resolvers() {
 	reached '^11.0.1.2 80 '
 }
 
+hosts_that_have_ipv6_alone_are_reached() {
+	[ -e /proc/net/if_inet6 ] || skip 'this machine has no IPv6'
+	lab
+	_box --json --allow six.example --allow '[2a00::12]:80' --allow '[2a00::11]:80' "$_FRONTS"'
+		plain six.example 80 | tail -n 1; printf "GET /6 HTTP/1.1\r\nHost: x\r\n\r\n" | nc 2a00::11 80 | tail -n 1; nc 2a00::13 80; busybox nslookup six.example ::1'
+	like "$(_of .stdout)" 'GET /p .*Host: six.example.*GET /6 .*198\.18\.1\.0'
+	is "$(_of '.denials[] | select(.host == "2a00::13") | .hint')" '--allow 2a00::13'
+}
+
+refusals_are_told_as_far_as_somebody_wants_to_know() {
+	lab
+	_box --json --denials none --allow good.example 'nc other.example 80; nc good.example 22'
+	is "$(_of .denials)" null
+	_box --json --denials calls --allow good.example 'nc other.example 80'
+	is "$(_of '.denials[].hint')" '--allow other.example'
+}
+
 what_is_allowed_may_be_an_address() {
 	lab
 	_box --json --allow 11.0.5.5:22 --allow 10.9.9.0/24:22 'for a in 11.0.5.5 10.9.9.9 11.0.5.6; do nc $a 22 </dev/null | head -n 1; done'
@@ -115,7 +132,7 @@ much_is_carried_whole() {
 
 many_connections_at_once_wait_for_each_other() {
 	lab
-	_box --json --timeout 60 --pids-limit 400 --allow good.example:22 'for i in $(seq 300); do (nc good.example 22 </dev/null | head -n 1; ) & done; wait'
+	_box --json --timeout 60 --pids-limit 1000 --allow good.example:22 'for i in $(seq 300); do (nc good.example 22 </dev/null | head -n 1; ) & done; wait'
 	is "$(_of .stdout | grep -c SSH-2.0-lab)" 300
 	is "$(_of .usage.network.connections)" 300
 }

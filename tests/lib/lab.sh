@@ -30,7 +30,8 @@ lab() {
 	unshare -n bash -c "$(declare -f _lab_inside); while [ ! -e '$LAB/go' ]; do sleep 0.01; done; _lab_inside" >"$LAB/log" 2>&1 &
 	LAB_PID=$!
 	wait_until 10 _lab_is_apart
-	ip link add lab-near type veth peer name lab-far netns "$LAB_PID"
+	# That of the test before goes with its namespace, which takes the kernel a while.
+	wait_until 20 _lab_connect
 	ip addr add 11.0.0.1/24 dev lab-near
 	ip -6 addr add 2a00::1/64 dev lab-near nodad || :
 	ip link set lab-near up
@@ -48,6 +49,10 @@ _lab_resolver() {
 		mount --bind "$file" "$(realpath /etc/resolv.conf)"
 	fi
 	for server; do echo "nameserver $server"; done >"$file"
+}
+_lab_connect() {
+	ip link del lab-near 2>/dev/null || :
+	ip link add lab-near type veth peer name lab-far netns "$LAB_PID" 2>/dev/null
 }
 _lab_is_apart() { [ "$(readlink "/proc/$LAB_PID/ns/net")" != "$(readlink /proc/self/ns/net)" ]; }
 
