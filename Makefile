@@ -61,7 +61,7 @@ LIBS ?= -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -l:libpcre2-8.a -lm
 # ---- what is built ----
 
 # The library is every room below the programs (runtime/README.md, "Directories").
-LIB_ROOMS := base sys egress json oci worker filter plan policy ns cgroup rootfs security state init life
+LIB_ROOMS := base sys egress json oci worker filter plan policy ns cgroup rootfs security state learn init life
 # The programs, each with the rooms that are its own and those of the library that may end up in it.
 # tests/builds/programs looks into the linked files.
 PROGRAMS         := sbxrun sbxrun-net

@@ -16,6 +16,7 @@ enum err_class {
 	ERR_USAGE,	 /* the command line */
 	ERR_CONFIG,	 /* a value of config.json or another input document */
 	ERR_NOT_FOUND,	 /* no container of that id */
+	ERR_EXPIRED,	 /* there was a box of that id */
 	ERR_EXISTS,	 /* the id is taken */
 	ERR_WRONG_STATE, /* the verb does not fit the container's status */
 	ERR_NO_EXEC,	 /* the program exists but can't be executed: 126 */

@@ -1,16 +1,21 @@
 /*
  * The code runner: a request becomes a config in memory, the config becomes a container by the very
  * same way as that of any engine (life/life.h), and what happened in it becomes a result. Nothing
- * stays: a box ends with its program, or with the process that runs it.
+ * stays: a box ends with its program, or with the process that runs it. But for those that are made
+ * to stay (sandbox.h).
  *
  *	languages.c  rows of languages and limits    rootfs.c     the root that it runs in
  *	do.c         one box, or two: compiling       run.c        a box from birth to end
+ *	image.c      … as an image, mounted once      manifest.c   what was built
+ *	disk.c       a workspace on disk             library.c    where such things lie
  *	config.c     the config                      stream.c     its output, capped
  *	workspace.c  what it wrote                   resolver.c   names that it asks for
  *	denials.c    what was refused                hints.c      what to do about it
  *	network.c    what it may reach               network_listen.c  its listeners
+ *	profiles.c   system calls of languages
  *	redact.c     secrets in the output           audit.c      a record of runs
- *	result.c     the result as JSON
+ *	result.c     the result as JSON              words.c      errors in the caller's words
+ *	explain.c    what it would be held to        sandbox.c    boxes that stay between calls
  */
 #pragma once
 
@@ -21,12 +26,20 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "box/image.h"
 #include "json/types.h"
 #include "oci/notes.h"
 
+struct create_options;
+
 #define BOX_WORKSPACE "/workspace"
 #define BOX_ID_PREFIX "do-"
-enum { BOX_UID = 65534, BOX_CODE_MAX = 16 << 20, BOX_GRACE_MS = 2000 };
+#define BOX_FACTS "org.sbxrun.box" /* the annotation of a box that stays */
+enum { BOX_UID = 65534, BOX_CODE_MAX = 16 << 20, BOX_GRACE_MS = 2000,
+       /* of who has used up his time on processors: it goes on running meanwhile */
+       BOX_CPU_GRACE_MS = 200 };
+
+struct learning;
 
 /* ---- languages ---- */
 
@@ -37,10 +50,12 @@ struct box_language {
 	const char *name;
 	const char *aliases[6];
 	const char *rootfs; /* the name of the one that sbxrun-rootfs builds */
+	const char *profile; /* of its system calls (box/profiles.h) */
 	const char *file; /* what the code is called in the workspace */
 	const char *compile[BOX_WORDS_MAX]; /* a step before, in a box of its own; or nothing */
 	const char *product; /* what that step makes, which is what the next one is given */
 	const char *run[BOX_WORDS_MAX];
+	bool pure; /* its programs need neither threads nor a second execve to begin */
 	bool just_in_time; /* needs memory that is writable and executable */
 };
 
@@ -71,6 +86,7 @@ struct box_preset {
 	const char *name;
 	const char *what;
 	struct box_limits limits;
+	bool pure; /* its programs compute, and do nothing else */
 };
 extern const struct box_preset box_presets[];
 extern const size_t box_n_presets;
@@ -96,9 +112,18 @@ enum box_output {
 	OUTPUT_EVENTS, /* to standard output, as lines of JSON */
 };
 
+struct sandbox; /* box/sandbox.h */
+
 struct box_request {
 	const char *state_root;
+	struct sandbox *sandbox; /* the box that it runs in, locked; NULL: one of its own */
+	const char *code_path; /* where the code goes there */
+	const char *facts; /* of a box that stays: an annotation of its config; NULL: none */
 	const char *policy; /* NULL: code */
+	const char *profile; /* of system calls (box/profiles.h); NULL: as box_choose_profile() says
+			       */
+	struct strings calls_added; /* to the profile */
+	struct strings calls; /* what came of it; none: what the policy gives */
 	const struct box_language *language; /* NULL: a command */
 	const char *code;
 	size_t code_len;
@@ -119,13 +144,17 @@ struct box_request {
 	bool systemd;
 	uint32_t systemd_timeout_s; /* 0: the default */
 	bool no_cgroups;
+	bool own_cgroups; /* in the caller's own cgroup, wherever that is */
 	bool strict_limits; /* a limit that can't be held is a failure */
+	bool pure; /* no processes, sockets, files to write: filter/pure.h */
 	enum box_denials denials;
 	enum box_output output;
+	const char *workspace_dir; /* what the workspace is; NULL: memory, or a disk (disk.h) */
 	const char *copy_out; /* a directory for what it wrote; NULL: none */
 	bool list_files;      /* the result names what it wrote */
 	const char *redact_rules; /* a file of further rules, or NULL */
 	bool redact;
+	struct learning *learning; /* who watches its system calls; NULL: nobody */
 };
 
 /* What holds unless something else is asked for. */
@@ -176,8 +205,10 @@ struct box_files {
 
 struct box_result {
 	const char *id;
+	const char *sandbox_id; /* of the box that stays; NULL: it had one of its own */
 	const struct box_language *language;
 	const char *rootfs; /* name, and digest if it has one */
+	const char *profile; /* of system calls; NULL: the policy's list */
 	char code_sha256[65];
 	enum box_status status;
 	int exit_code; /* -1: none */
@@ -190,6 +221,7 @@ struct box_result {
 	int64_t wall_ns, startup_ns;
 	uint64_t cpu_ns, memory_peak, disk_used;
 	bool disk_known;
+	const char *disk_backing; /* memory, disk, volume */
 	struct box_limits limits;
 	bool denials_known;
 	bool more_denials;
@@ -200,6 +232,7 @@ struct box_result {
 	struct box_files files;
 	size_t copied;
 	struct noted notes; /* what could not be had, limits above all */
+	size_t notes_told;  /* of these: while it ran */
 	const char *product; /* of a step that compiles; NULL: there is none */
 	size_t product_len;
 	struct box_result *compile; /* the step before; NULL: there was none */
@@ -230,21 +263,44 @@ const char *box_signal_name(int sig);
 /* The exit status that tells of it. */
 int box_exit_status(const struct box_result *r);
 
+/* A note as a line for people, or as an event. */
+void box_tell_note(const char *text, bool event, struct buf *b);
+
+/* What an error or a note says of the config, in words of the command line. */
+const char *box_words(const char *text, struct arena *a);
+
 /* What people are told after the output: why it ended, what was refused. Nothing if all is well. */
 void box_tell(const struct box_result *r, struct buf *b);
 
 /* The roots that there are, and where one is looked for. */
 struct box_root {
+	const char *cgroup; /* of the box; NULL: below the caller's own */
 	const char *path;  /* of the directory */
 	const char *name;  /* for the result */
 	bool host;	   /* it is a frame for the host's /usr */
+	struct image image; /* that the directory is a mount of, if it is one */
+	int lock_fd;	    /* what says that it is in use; -1: it is nobody's to remove */
+	const char *note;   /* what the caller should know of it, or NULL */
 };
+#define BOX_ROOT_NONE ((struct box_root){.image = IMAGE_NONE, .lock_fd = -1})
+
+/* Also after a failure there is something to close. */
 int box_root_find(const struct box_request *q, struct arena *a, struct box_root *ret,
 		  struct error *e);
+void box_root_close(struct box_root *root);
 
 /* The config of a box, as JSON. */
 int box_config_write(const struct box_request *q, const struct box_root *root, struct arena *a,
 		     struct buf *b, struct error *e);
+
+/* Where its cgroup will be, on a machine of systemd's. */
+struct cgroup_boxes;
+int box_cgroup_open(const struct box_request *q, bool start, const char *id, struct arena *a,
+		    struct cgroup_boxes *ret, struct box_root *root, struct error *e);
+
+/* What a create of such a box is asked for, but for what belongs to one run: id, descriptors,
+ * config. */
+struct create_options box_options(const struct box_request *q, const struct box_root *root);
 
 /* Where the code is, as the program is told: in the workspace, unless that is a directory of the
  * caller's or the program runs elsewhere. */

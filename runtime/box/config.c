@@ -2,6 +2,7 @@
  * From a request to a config. It asks for what a box is to have; that it can't have more is the
  * policy's affair (policy/), which holds whatever is written here.
  */
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -64,6 +65,11 @@ static void config_workspace(struct writing *w)
 
 	if (box_workspace_is_volume(w->q))
 		return;
+	if (w->q->workspace_dir) {
+		MOUNT(w, "none", w->q->workspace_dir, BOX_WORKSPACE, "bind", "rw", "nosuid",
+		      "nodev");
+		return;
+	}
 	config_tmpfs(w, BOX_WORKSPACE, box_workspace_size(&w->q->limits), "mode=0755");
 	m = &w->c->mounts.v[w->c->mounts.n - 1];
 	config_word(w, &m->options, arena_printf(w->a, "uid=%u", w->q->uid));
@@ -129,9 +135,6 @@ static void config_rlimits(struct writing *w)
 	w->c->process.rlimits.v = arena_array(w->a, w->q->n_rlimits + 8, struct oci_rlimit);
 	config_rlimit(w, "RLIMIT_NOFILE", l->open_files, l->open_files);
 	config_rlimit(w, "RLIMIT_CORE", 0, 0);
-	/* Where an ordinary user has no cgroups, these are all there is. */
-	if (w->ordinary)
-		config_rlimit(w, "RLIMIT_NPROC", l->pids + 1, l->pids + 1);
 	if (l->cpu_time_ns)
 		config_rlimit(w, "RLIMIT_CPU", (uint64_t)(l->cpu_time_ns / LOOP_SECOND) + 1,
 			      (uint64_t)(l->cpu_time_ns / LOOP_SECOND) + 2);
@@ -150,7 +153,8 @@ static void config_resources(struct writing *w)
 	r->memory.limit = r->memory.swap = (struct opt_i64){true, l->memory};
 	r->cpu.quota = (struct opt_i64){true, (int64_t)l->cpus * (BOX_CPU_PERIOD / 1000)};
 	r->cpu.period = (struct opt_u64){true, BOX_CPU_PERIOD};
-	r->pids_limit = (struct opt_i64){true, l->pids + 1}; /* the reaper is none of its own */
+	/* The reaper is none of its own; a box that stays has one more for a call. */
+	r->pids_limit = (struct opt_i64){true, l->pids + (w->q->facts ? 2 : 1)};
 }
 
 static void config_namespaces(struct writing *w)
@@ -223,6 +227,22 @@ static void config_process(struct writing *w, const char *const *words)
 		config_word(w, &p->env, w->q->env.v[i]);
 }
 
+/* The policy leaves of it what it gives itself. */
+static void config_calls(struct writing *w)
+{
+	struct oci_seccomp *c = &w->c->linux_.seccomp;
+
+	if (!w->q->calls.n)
+		return;
+	c->set = true;
+	c->default_action = OCI_ACT_ERRNO;
+	c->default_errno_ret = (struct opt_u32){.set = true, .v = EPERM};
+	c->syscalls.n = 1;
+	c->syscalls.v = arena_array(w->a, 1, struct oci_seccomp_rule);
+	c->syscalls.v[0] =
+		(struct oci_seccomp_rule){.names = w->q->calls, .action = OCI_ACT_ALLOW};
+}
+
 int box_config_write(const struct box_request *q, const struct box_root *root, struct arena *a,
 		     struct buf *b, struct error *e)
 {
@@ -233,6 +253,8 @@ int box_config_write(const struct box_request *q, const struct box_root *root, s
 	c->hostname = arena_strdup(a, "box");
 	c->root.path = arena_strdup(a, root->path);
 	c->root.readonly = true;
+	if (root->cgroup)
+		c->linux_.cgroups_path = arena_strdup(a, root->cgroup);
 	config_process(&w, !q->language ? NULL :
 			   q->compiles	? q->language->compile :
 					  q->language->run);
@@ -240,6 +262,12 @@ int box_config_write(const struct box_request *q, const struct box_root *root, s
 	config_mounts(&w, root);
 	config_namespaces(&w);
 	config_resources(&w);
+	if (q->facts) {
+		c->annotations.v = arena_new(a, struct pair);
+		c->annotations.v[c->annotations.n++] = (struct pair){
+			arena_strdup(a, BOX_FACTS), arena_strdup(a, q->facts)};
+	}
+	config_calls(&w);
 	json_write(b, &oci_config_table, c, 0);
 	return b->overflow ? err_set(e, ERR_USAGE, "the request is too large for a config") : 0;
 }

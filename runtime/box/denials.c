@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "box/hints.h"
 #include "box/network.h"
+#include "box/profiles.h"
 #include "egress/egress.h"
 #include "filter/seccomp_eval.h"
 #include "filter/syscalls.h"
@@ -110,15 +111,12 @@ void denials_note_times(struct denials *d, struct box_denial what, uint64_t time
 
 static const char *call_name(const struct seccomp_data *data, struct arena *a)
 {
-	const struct syscall_arch *arch = syscall_arch_native();
-	size_t i;
+	const struct syscall_arch *arch;
+	const struct syscall_row *row = syscall_seen(data->arch, (uint32_t)data->nr, &arch);
 
-	if (data->arch != arch->token)
+	if (arch != syscall_arch_native())
 		return arena_printf(a, "call %d of another architecture", data->nr);
-	for (i = 0; i < syscall_row_count; i++)
-		if (syscall_number(&syscall_rows[i], arch) == data->nr)
-			return syscall_rows[i].name;
-	return arena_printf(a, "call %d", data->nr);
+	return row ? row->name : arena_printf(a, "call %d", data->nr);
 }
 
 /* Programs that give up rights which they may have: to be who one is is no wish. */
@@ -142,7 +140,9 @@ static void call_tell(struct denials *d, const struct seccomp_data *data, uint32
 			    .name = name,
 			    .target = hint_arguments(name, args, &d->scratch),
 			    .error = error ? strerrorname_np(error) : "SIGSYS",
-			    .hint = hint_of_call(name),
+			    .hint = box_profile_refuses(&d->q->calls, name) ?
+					    hint_of_profile(d->q->profile, d->arena) :
+					    hint_of_call(name),
 		    });
 }
 
@@ -249,7 +249,9 @@ static bool file_is_writable(const struct denials *d, const char *path)
 	return strstr(path, "/__pycache__") != NULL;
 }
 
-static void file_tell(struct denials *d, const struct seccomp_notif *ask, const char *name)
+/* error: of the refusal; NULL: it is let pass, and the kernel may refuse it. */
+static void file_tell(struct denials *d, const struct seccomp_notif *ask, const char *name,
+		      const char *error)
 {
 	char text[4096], dir[4096];
 	const char *path = text;
@@ -269,12 +271,13 @@ static void file_tell(struct denials *d, const struct seccomp_notif *ask, const 
 		path = path_join(&d->scratch, dir, text);
 	}
 	path = path_clean(&d->scratch, path);
-	if (file_is_writable(d, path) || !ask_still_waits(d, ask))
+	if ((!error && file_is_writable(d, path)) || !ask_still_waits(d, ask))
 		return;
 	denials_note(d, (struct box_denial){.kind = "file",
 					.name = name,
 					.target = hint_clean(path, &d->scratch),
-					.hint = hint_of_file()});
+					.error = error,
+					.hint = error ? hint_of_pure() : hint_of_file()});
 }
 
 static void pass_tell(struct denials *d, const struct seccomp_notif *ask)
@@ -284,7 +287,53 @@ static void pass_tell(struct denials *d, const struct seccomp_notif *ask)
 	if (str_eq(name, "connect"))
 		connect_tell(d, ask);
 	else
-		file_tell(d, ask, name);
+		file_tell(d, ask, name, NULL);
+}
+
+/* ---- of one that computes and does nothing else ---- */
+
+/* What the reaper calls (reaper/reaper.c) and such a program may not. */
+static const struct {
+	const char *name;
+	bool before, after; /* the program is executed */
+} reaper_calls[] = {
+	{"clone", true, false},	  {"execve", true, false}, {"openat", true, false},
+	{"setpgid", true, false}, {"sched_setaffinity", true, false},
+	{"signalfd4", true, true}, {"kill", false, true},
+};
+
+/* Until the program is executed there are the reaper and its child, which is the reaper's own copy;
+ * of that the first execve is the program's. */
+static bool pure_passes(struct denials *d, const struct seccomp_notif *ask)
+{
+	const char *name = call_name(&ask->data, &d->scratch);
+	const bool before = !d->program_runs, reaper = (pid_t)ask->pid == d->reaper;
+	size_t i;
+
+	if (before && str_eq(name, "execve"))
+		return d->program_runs = !reaper;
+	for (i = 0; i < ARRAY_SIZE(reaper_calls); i++)
+		if (str_eq(reaper_calls[i].name, name))
+			return (before && reaper_calls[i].before) ||
+			       (reaper && reaper_calls[i].after);
+	return false;
+}
+
+/* In words of files where it is about one. */
+static void pure_tell(struct denials *d, const struct seccomp_notif *ask, uint32_t action)
+{
+	const char *name = call_name(&ask->data, &d->scratch);
+	const size_t n = d->n;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(file_calls); i++)
+		if (str_eq(file_calls[i].call, name)) {
+			file_tell(d, ask, name, "EPERM");
+			return;
+		}
+	call_tell(d, &ask->data, action);
+	if (d->n > n)
+		d->v[n].hint = hint_of_pure();
 }
 
 /* ---- answers ---- */
@@ -313,6 +362,10 @@ static void answer_one(struct denials *d, const struct seccomp_notif *ask)
 {
 	const struct bpf_result verdict = bpf_eval(d->judge.filter, d->judge.len, &ask->data);
 
+	if (d->q->pure && pure_passes(d, ask)) {
+		answer(d, ask, 0, true);
+		return;
+	}
 	switch (verdict.error ? SECCOMP_RET_LOG : verdict.action & SECCOMP_RET_ACTION_FULL) {
 	case SECCOMP_RET_ALLOW: /* it is only watched */
 		pass_tell(d, ask);
@@ -324,7 +377,10 @@ static void answer_one(struct denials *d, const struct seccomp_notif *ask)
 		answer_kill(d, ask);
 		return;
 	case SECCOMP_RET_ERRNO:
-		call_tell(d, &ask->data, verdict.action);
+		if (d->q->pure)
+			pure_tell(d, ask, verdict.action);
+		else
+			call_tell(d, &ask->data, verdict.action);
 		answer(d, ask, (int)(verdict.action & SECCOMP_RET_DATA), false);
 		return;
 	default: /* no policy answers so */

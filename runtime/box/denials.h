@@ -1,7 +1,9 @@
 /*
  * What was refused, as the kernel asks about it (filter/observe.h): answered as the filter would
  * have, counted, and put into words. Trust: numbers and memory are the program's. Nothing here
- * decides anything; a program that lies about a path lies to whoever reads the result.
+ * decides anything by memory; a program that lies about a path lies to whoever reads the result.
+ * Where the program computes and does nothing else (filter/pure.h), the reaper's calls and the one
+ * execve of the program are let pass: by who asks and how often, which the kernel says.
  */
 #pragma once
 
@@ -23,6 +25,8 @@ struct denials {
 	const struct network *network; /* NULL: the box has none */
 	const struct box_request *q;
 	struct seccomp_program judge;
+	pid_t reaper; /* the first process of the box, which is ours */
+	bool program_runs; /* of one that executes nothing more: it has been executed */
 	struct arena *arena;  /* of the result */
 	struct arena scratch; /* of one question */
 	struct loop_source *source;

@@ -5,6 +5,7 @@
 #include "base/sha256.h"
 #include "base/str.h"
 #include "box/box.h"
+#include "box/disk.h"
 #include "life/life.h"
 #include "sys/loop.h"
 #include "sys/proc.h"
@@ -18,6 +19,9 @@ static struct box_request do_compile_request(const struct box_request *q)
 	struct box_limits *l = &c.limits;
 
 	c.compiles = true;
+	c.sandbox = NULL; /* what is in the caller's box is none of the compiler's business */
+	c.code_path = NULL;
+	c.pure = false; /* which starts processes and writes files */
 	c.stdin_fd = -1;
 	c.copy_out = NULL;
 	c.n_volumes = 0;
@@ -84,6 +88,8 @@ void box_sweep(const char *state_root)
 			life_delete(state_root, ids.v[at], false, NULL, &memory, &ignored);
 	}
 	arena_free(&memory);
+	image_sweep(state_root);
+	disk_sweep();
 }
 
 int box_do(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)

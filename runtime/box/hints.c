@@ -55,6 +55,14 @@ static const struct {
 };
 /* clang-format on */
 
+const char *hint_of_profile(const char *profile, struct arena *a)
+{
+	return arena_printf(a,
+			    "the profile %s does not have this call: --profile-add FILE adds its "
+			    "name, --profile union has those of all languages",
+			    profile);
+}
+
 const char *hint_of_call(const char *name)
 {
 	size_t i;
@@ -94,6 +102,12 @@ const char *hint_of_host(const char *host, uint16_t port, unsigned int why, stru
 	default:
 		return "this is no name of a host";
 	}
+}
+
+const char *hint_of_pure(void)
+{
+	return "the preset pure computes alone: no processes, no sockets, nothing is written; "
+	       "print results, or choose another preset";
 }
 
 const char *hint_of_file(void)

@@ -7,11 +7,15 @@
 
 /* For the name of a system call. */
 const char *hint_of_call(const char *name);
+
+/* For one that the policy gives, and the profile of that name does not. */
+const char *hint_of_profile(const char *profile, struct arena *a);
 const char *hint_of_network(void);
 
 /* Of a host that was refused; why is an enum egress_verdict, port 0 is none. */
 const char *hint_of_host(const char *host, uint16_t port, unsigned int why, struct arena *a);
 const char *hint_of_file(void);
+const char *hint_of_pure(void);
 
 /* A name that the program has given, fit for a line of text that people and models read: shortened,
  * and without characters that do something. */

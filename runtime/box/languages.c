@@ -7,16 +7,16 @@ enum { M = 1024 * 1024 };
 
 /* clang-format off */
 const struct box_language box_languages[] = {
-	{.name = "python", .aliases = {"py", "python3"}, .rootfs = "python", .file = "main.py",
-	 .run = {"python3", "main.py"}},
-	{.name = "javascript", .aliases = {"node", "js", "nodejs"}, .rootfs = "node", .file = "main.js",
+	{.name = "python", .aliases = {"py", "python3"}, .rootfs = "python", .profile = "python", .file = "main.py",
+	 .run = {"python3", "main.py"}, .pure = true},
+	{.name = "javascript", .aliases = {"node", "js", "nodejs"}, .rootfs = "node", .profile = "node", .file = "main.js",
 	 .run = {"node", "main.js"}, .just_in_time = true},
-	{.name = "shell", .aliases = {"bash", "sh"}, .rootfs = "bash", .file = "main.sh",
-	 .run = {"bash", "main.sh"}},
-	{.name = "c", .aliases = {"gcc", "cc"}, .rootfs = "c", .file = "main.c",
+	{.name = "shell", .aliases = {"bash", "sh"}, .rootfs = "bash", .profile = "bash", .file = "main.sh",
+	 .run = {"bash", "main.sh"}, .pure = true},
+	{.name = "c", .aliases = {"gcc", "cc"}, .rootfs = "c", .profile = "c", .file = "main.c",
 	 .compile = {"cc", "-O2", "-Wall", "-o", "main", "main.c", "-lm"}, .product = "main",
-	 .run = {"./main"}},
-	{.name = "r", .aliases = {"R", "Rscript"}, .rootfs = "r", .file = "main.R",
+	 .run = {"./main"}, .pure = true},
+	{.name = "r", .aliases = {"R", "Rscript"}, .rootfs = "r", .profile = "r", .file = "main.R",
 	 .run = {"Rscript", "main.R"}},
 };
 
@@ -38,6 +38,9 @@ const struct box_preset box_presets[] = {
 	{"lesson", "128 MB, half a processor, 50 processes, 30 s, 10,000 bytes of output",
 	 {.memory = 128 * (int64_t)M, .cpus = 500, .pids = 50, .timeout_ns = SECONDS(30),
 	  .tmpfs = 64 * M, .output = 10000, .open_files = 1024}},
+	{"pure", "128 MB, one processor, 10 s; no processes, no sockets, nothing is written",
+	 {.memory = 128 * (int64_t)M, .cpus = 1000, .pids = 4, .timeout_ns = SECONDS(10),
+	  .tmpfs = 1 * M, .output = 1 * M, .open_files = 64}, .pure = true},
 	{"research", "4 GB, two processors, 100 processes, an hour",
 	 {.memory = 4096 * (int64_t)M, .cpus = 2000, .pids = 100, .timeout_ns = SECONDS(3600),
 	  .tmpfs = 512 * M, .output = 16 * M, .open_files = 4096}},
@@ -99,6 +102,8 @@ const char *box_code_path(const struct box_request *q, struct arena *a)
 	const bool compiled = l->compile[0] && !q->compiles;
 	const char *file = compiled ? l->product : l->file;
 
+	if (q->code_path)
+		return q->code_path;
 	if (q->cwd || box_workspace_is_volume(q))
 		return arena_printf(a, "/tmp/%s", file);
 	return compiled ? arena_printf(a, "./%s", file) : file;

@@ -92,7 +92,7 @@ struct redact_count {
 size_t redact_rules_n(const struct redact *r);
 struct redact_count redact_count_of(const struct redact *r, size_t rule, enum redact_stream stream);
 
-/* The same as a JSON array, of rules that have found something:
+/* Writes the counts as a JSON array, of rules that have found something:
  * [{"rule":"email","stream":"stdout","count":2}], with "unchecked" where that is not 0. */
 void redact_write_counts(const struct redact *r, struct buf *b);
 

@@ -19,8 +19,8 @@ const struct redact_builtin redact_builtins[] = {
 	 "(?i)(?:jdbc:)?(?:postgres(?:ql)?|mysqlx?|mariadb|mongodb|rediss?|amqps?|mssql|sqlserver|oracle|clickhouse)"
 	 "(?:\\+[a-z0-9_]{1,20}+)?://[^\\s\"'<>`]{1,2000}+",
 	 "[REDACTED_CONNECTION_STRING]", 2048, "://", 40, "jpmrasocJPMRASOC"},
-	/* Up to its end, or as far as it can be one: keys are printed in parts, too. As text in JSON
-	 * it has \n for its lines. */
+	/* Up to its end, or as far as it can be one: keys are printed in parts, too. As text in
+	 * JSON it has \n for its lines. */
 	{"private_key",
 	 "-----BEGIN " PEM_KIND "(?:[A-Za-z0-9+/=\\s:,.\\\\()@]++|-(?!----))*+(?:-----END " PEM_KIND ")?+",
 	 "[REDACTED_PRIVATE_KEY]", 16384, "-----BEGIN ", 0, NULL},

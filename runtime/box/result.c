@@ -249,11 +249,12 @@ void box_result_write(const struct box_result *r, struct buf *b)
 	buf_char(b, '{');
 	result_number(b, "v", 1);
 	result_string(b, "id", r->id);
-	result_unknown(b, "sandbox_id");
+	result_string(b, "sandbox_id", r->sandbox_id);
 	result_bool(b, "success", r->status == BOX_OK);
 	result_string(b, "status", box_status_words[r->status]);
 	result_string(b, "language", r->language ? r->language->name : NULL);
 	result_string(b, "rootfs", r->rootfs);
+	result_string(b, "profile", r->profile);
 	result_string(b, "code_sha256", *r->code_sha256 ? r->code_sha256 : NULL);
 	result_number(b, "exit_code", r->exit_code);
 	result_string(b, "signal", r->signal ? box_signal_name(r->signal) : NULL);
@@ -264,6 +265,7 @@ void box_result_write(const struct box_result *r, struct buf *b)
 	result_key(b, "redactions");
 	buf_str(b, r->redactions ? r->redactions : "[]");
 	result_seconds(b, "execution_time", r->wall_ns);
+	result_string(b, "disk_backing", r->disk_backing);
 	result_usage(r, b);
 	result_key(b, "limits");
 	box_write_limits(&r->limits, b);
@@ -300,6 +302,16 @@ static void tell_denial(const struct box_denial *d, struct buf *b)
 	buf_char(b, '\n');
 }
 
+void box_tell_note(const char *text, bool event, struct buf *b)
+{
+	buf_str(b, event ? "{\"event\":\"note\",\"text\":" : "sbxrun: ");
+	if (event)
+		json_write_string(b, text);
+	else
+		buf_str(b, text);
+	buf_str(b, event ? "}\n" : "\n");
+}
+
 void box_tell(const struct box_result *r, struct buf *b)
 {
 	size_t i;
@@ -308,11 +320,8 @@ void box_tell(const struct box_result *r, struct buf *b)
 		tell_denial(&r->denials[i], b);
 	if (r->more_denials)
 		buf_str(b, "sbxrun: refused: and more\n");
-	for (i = 0; i < r->notes.notes.n; i++) {
-		buf_str(b, "sbxrun: ");
-		buf_str(b, r->notes.notes.v[i]);
-		buf_char(b, '\n');
-	}
+	for (i = r->notes_told; i < r->notes.notes.n; i++)
+		box_tell_note(r->notes.notes.v[i], false, b);
 	if (r->error && r->status != BOX_SANDBOX_ERROR) {
 		buf_str(b, "sbxrun: ");
 		buf_str(b, r->error);

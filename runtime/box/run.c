@@ -23,8 +23,11 @@
 #include "base/timing.h"
 #include "box/box.h"
 #include "box/denials.h"
+#include "box/disk.h"
 #include "box/network.h"
+#include "box/profiles.h"
 #include "box/resolver.h"
+#include "box/sandbox.h"
 #include "box/stream.h"
 #include "box/workspace.h"
 #include "life/life.h"
@@ -48,6 +51,7 @@ struct running {
 	struct arena *a;
 	struct box_result *r;
 	struct box_root root;
+	struct cgroup_boxes boxes;
 	struct created box;
 	bool is_made;
 	int pipes[3][2]; /* of the program's three streams: its end, ours */
@@ -64,10 +68,13 @@ struct running {
 	int console[2]; /* where its master comes from: init's end, ours */
 	struct redact *redact;
 	struct workspace workspace;
+	struct disk disk;
 	struct reaper_word last; /* how the program ended, or why it never began */
 	enum phase phase;
 	int64_t begun, started, kill_at, cpu_look;
 	bool has_ended;
+	bool is_collected;
+	struct life_end end;
 };
 
 /* ---- before ---- */
@@ -126,31 +133,96 @@ static int run_open_pipes(struct running *x, struct error *e)
 	return 0;
 }
 
-/* Notes speak of the config, which the caller has never seen: of his options, then. */
+/* What can't be had is said before the program runs, to whoever reads along. */
 static void run_take_note(void *context, const char *text)
 {
-	static const struct {
-		const char *field, *option;
-	} words[] = {
-		{"linux.resources.memory.limit", "--memory"},
-		{"linux.resources.memory.swap", "no swap"},
-		{"linux.resources.cpu.quota", "--cpus"},
-		{"linux.resources.pids.limit", "--pids-limit"},
-	};
-	struct noted *notes = context;
-	struct buf b = buf_new(notes->arena, CONFIG_MAX);
-	size_t i, len;
+	struct running *x = context;
+	struct noted *notes = &x->r->notes;
+	struct buf b = buf_new(x->a, CONFIG_MAX);
 
-	while (*text) {
-		for (i = 0; i < ARRAY_SIZE(words); i++)
-			if (str_after(text, words[i].field))
-				break;
-		len = i < ARRAY_SIZE(words) ? strlen(words[i].field) : 1;
-		buf_add(&b, i < ARRAY_SIZE(words) ? words[i].option : text,
-			i < ARRAY_SIZE(words) ? strlen(words[i].option) : 1);
-		text += len;
-	}
-	noted_take(notes, b.len ? b.data : "");
+	noted_take(notes, box_words(text, x->a));
+	if (x->q->output == OUTPUT_KEEP)
+		return;
+	box_tell_note(notes->notes.v[notes->notes.n - 1], x->q->output == OUTPUT_EVENTS, &b);
+	x->r->notes_told = notes->notes.n;
+	(void)!fd_write_all(x->q->output == OUTPUT_EVENTS ? STDOUT_FILENO : STDERR_FILENO, b.data,
+			    b.len);
+}
+
+struct create_options box_options(const struct box_request *q, const struct box_root *root)
+{
+	return (struct create_options){
+		.root = q->state_root,
+		.bundle = root->path,
+		.console_fd = -1,
+		.policy = q->policy ? q->policy : "code",
+		.strict = q->strict_limits,
+		.ids_if_possible = !q->policy,
+		.limits_if_possible = true,
+		.no_cgroups = q->no_cgroups,
+		.systemd = q->systemd,
+		.systemd_timeout_s = q->systemd_timeout_s,
+		.reaped = true,
+		.keep_root = true,
+		.program_comes = q->language && q->language->compile[0] && !q->compiles,
+		.pure = q->pure,
+		.learning = q->learning,
+		.take_listener = q->denials != DENIALS_NONE,
+		.observe = q->denials == DENIALS_FULL  ? OBSERVE_FULL :
+			   q->denials == DENIALS_CALLS ? OBSERVE_CALLS :
+							 OBSERVE_NOTHING,
+	};
+}
+
+/* What is the box's alone. */
+static void run_close_theirs(struct running *x)
+{
+	size_t i;
+
+	fd_close(&x->control[0]);
+	fd_close(&x->console[0]);
+	for (i = 0; i < 3; i++)
+		fd_close(&x->pipes[i][0]);
+}
+
+/* In a box that is there already. */
+static int run_join(struct running *x, struct error *e)
+{
+	const int streams[3] = {x->pipes[0][0], x->pipes[1][0], x->pipes[2][0]};
+	int listener_fd = -1;
+
+	if (sandbox_join(x->q, streams, x->control[0], x->a, &x->box, &listener_fd, e) < 0)
+		return -1;
+	x->is_made = true;
+	run_close_theirs(x);
+	denials_open(&x->denials, x->q, &x->box.judge, listener_fd, x->a);
+	if (x->q->denials == DENIALS_FULL)
+		resolver_open(&x->resolver, x->box.pidfd, &x->denials);
+	return 0;
+}
+
+static int run_make_disk(struct running *x, struct box_request *own, struct error *e)
+{
+	if (disk_make(own, x->r->id, x->a, &x->disk, e) < 0)
+		return -1;
+	own->workspace_dir = x->disk.path;
+	x->r->disk_backing = "disk";
+	if (x->disk.note)
+		run_take_note(x, x->disk.note);
+	timing_mark("disk made");
+	return 0;
+}
+
+int box_cgroup_open(const struct box_request *q, bool start, const char *id, struct arena *a,
+		    struct cgroup_boxes *ret, struct box_root *root, struct error *e)
+{
+	if (q->no_cgroups || q->own_cgroups || q->systemd)
+		return 0;
+	if (life_open_boxes(start, a, ret, e) < 0)
+		return -1;
+	if (ret->path)
+		root->cgroup = arena_printf(a, "%s/%s", ret->path, id);
+	return 0;
 }
 
 /* Names are asked of it then, and what is seen of connections it is told. */
@@ -167,49 +239,35 @@ static int run_create(struct running *x, struct error *e)
 {
 	const struct box_request *q = x->q;
 	const int streams[3] = {x->pipes[0][0], x->pipes[1][0], x->pipes[2][0]};
-	const struct noter noter = {.take = run_take_note, .context = &x->r->notes};
+	const struct noter noter = {.take = run_take_note, .context = x};
 	struct buf config = buf_new(x->a, CONFIG_MAX);
-	struct create_options o = {
-		.root = q->state_root,
-		.id = x->r->id,
-		.bundle = x->root.path,
-		.console_fd = x->console[0],
-		.policy = q->policy ? q->policy : "code",
-		.strict = q->strict_limits,
-		.ids_if_possible = !q->policy,
-		.no_cgroups = q->no_cgroups,
-		.systemd = q->systemd,
-		.systemd_timeout_s = q->systemd_timeout_s,
-		.streams = q->terminal ? NULL : streams,
-		.reaped = true,
-		.control_fd = x->control[0],
-		.program_comes = q->language && q->language->compile[0] && !q->compiles,
-		.take_listener = q->denials != DENIALS_NONE,
-		.observe = q->denials == DENIALS_FULL  ? OBSERVE_FULL :
-			   q->denials == DENIALS_CALLS ? OBSERVE_CALLS :
-							 OBSERVE_NOTHING,
-		.noter = &noter,
-	};
+	const struct given_tree given = {BOX_WORKSPACE, x->disk.tree_fd};
+	struct create_options o = box_options(q, &x->root);
 	int listener_fd = -1;
-	size_t i;
 
-	if (box_config_write(q, &x->root, x->a, &config, e) < 0)
+	o.id = x->r->id;
+	o.console_fd = x->console[0];
+	o.streams = q->terminal ? NULL : streams;
+	o.control_fd = x->control[0];
+	o.given = given.tree_fd >= 0 ? &given : NULL;
+	o.noter = &noter;
+	if (box_cgroup_open(q, true, x->r->id, x->a, &x->boxes, &x->root, e) < 0 ||
+	    box_config_write(q, &x->root, x->a, &config, e) < 0)
 		return -1;
 	o.config_text = config.data;
 	o.config_len = config.len;
 	if (life_create(&o, x->a, &x->box, e) < 0)
 		return -1;
 	x->is_made = true;
+	cgroup_boxes_close(&x->boxes);
 	x->box.noter = NULL; /* what comes now is no longer about limits */
-	fd_close(&x->control[0]);
-	fd_close(&x->console[0]);
-	for (i = 0; i < 3; i++)
-		fd_close(&x->pipes[i][0]);
+	run_close_theirs(x);
 	if (q->terminal && terminal_take(&x->terminal, x->console[1], e) < 0)
 		return -1;
 	if (life_launch(&x->box, &listener_fd, x->a, e) < 0)
 		return -1;
 	denials_open(&x->denials, q, &x->box.judge, listener_fd, x->a);
+	x->denials.reaper = x->box.pid;
 	if (q->limits.network)
 		return run_open_network(x, e);
 	if (q->denials == DENIALS_FULL)
@@ -260,29 +318,33 @@ static void run_send_order(struct running *x)
 	}
 }
 
+/* The reaper of a call in a box that stays is not the first process there, which has to kill the
+ * rest. */
+static void run_kill(struct running *x)
+{
+	x->phase = KILLED;
+	pidfd_send_signal(x->box.pidfd, SIGKILL, NULL, 0);
+	if (x->q->sandbox)
+		sandbox_kill(x->q->sandbox);
+}
+
 static void run_signal_all(struct running *x, int sig)
 {
 	const char byte = (char)sig;
 
 	if (send(x->control[1], &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) != 1)
-		x->phase = KILLED; /* a reaper that doesn't listen has nothing to pass on */
-	if (x->phase == KILLED)
-		pidfd_send_signal(x->box.pidfd, SIGKILL, NULL, 0);
+		run_kill(x); /* a reaper that doesn't listen has nothing to pass on */
 }
 
 static void run_end_softly(struct running *x, int sig)
 {
+	const int64_t grace = sig == SIGXCPU ? BOX_CPU_GRACE_MS : BOX_GRACE_MS;
+
 	if (x->phase != RUNS)
 		return;
 	x->phase = TOLD;
-	x->kill_at = loop_now() + BOX_GRACE_MS * LOOP_MS;
+	x->kill_at = loop_now() + grace * LOOP_MS;
 	run_signal_all(x, sig);
-}
-
-static void run_kill(struct running *x)
-{
-	x->phase = KILLED;
-	pidfd_send_signal(x->box.pidfd, SIGKILL, NULL, 0);
 }
 
 /* ---- what the loop serves ---- */
@@ -524,6 +586,28 @@ static void run_drain(struct running *x)
 	}
 }
 
+/* The call's reaper is collected first: as long as it isn't, the first process of the box can't
+ * end, should somebody destroy it. The program can have killed that reaper, which would have seen
+ * to it that nothing is left. */
+static void run_settle_sandbox(struct running *x)
+{
+	struct error ignored;
+
+	run_serve_control(x, 0);
+	x->is_collected = life_wait(&x->box, LOOP_NEVER, x->a, &x->end, &ignored) > 0;
+	if (x->last.kind != REAPER_ENDED)
+		sandbox_kill(x->q->sandbox);
+	if (!sandbox_settle(x->q->sandbox, x->a))
+		notes_add(&x->r->notes.notes,
+			  arena_strdup(x->a, "what the call has started does not end"), x->a);
+	if (!sandbox_lives(x->q->sandbox))
+		notes_add(&x->r->notes.notes,
+			  arena_strdup(x->a,
+				       "the box has ended with this call: it was destroyed, or "
+				       "the kernel has killed its first process"),
+			  x->a);
+}
+
 static void run_attend(struct running *x)
 {
 	while (!x->has_ended) {
@@ -534,6 +618,8 @@ static void run_attend(struct running *x)
 			break;
 		}
 	}
+	if (x->q->sandbox)
+		run_settle_sandbox(x);
 	run_drain(x);
 }
 
@@ -689,20 +775,18 @@ static int run_read_rules(struct running *x, struct error *e)
 
 static int run_finish(struct running *x, struct error *e)
 {
-	struct life_end end = {0};
-
-	if (life_wait(&x->box, LOOP_NEVER, x->a, &end, e) < 0)
+	if (!x->is_collected && life_wait(&x->box, LOOP_NEVER, x->a, &x->end, e) < 0)
 		return -1;
 	timing_mark("box ended");
-	x->r->cpu_ns = end.cpu_ns;
-	x->r->memory_peak = end.peak_memory;
+	x->r->cpu_ns = x->end.cpu_ns;
+	x->r->memory_peak = x->end.peak_memory;
 	x->r->wall_ns = loop_now() - x->started;
 	run_keep_output(x);
 	run_note_lost(x);
 	run_count_redactions(x);
 	if (x->last.kind == REAPER_FAILED)
 		return run_explain_start(x, e);
-	run_judge(x, &end);
+	run_judge(x, &x->end);
 	run_note_missing(x);
 	network_tell(&x->network, &x->denials, &x->r->network);
 	if (x->r->network.has && !x->r->network.known)
@@ -723,7 +807,7 @@ static int run_in_box(struct running *x, struct error *e)
 {
 	const bool looks = x->q->copy_out || x->q->list_files || x->q->compiles;
 
-	if (run_create(x, e) < 0)
+	if ((x->q->sandbox ? run_join(x, e) : run_create(x, e)) < 0)
 		return -1;
 	if (looks && workspace_open(&x->workspace, x->box.pid, x->box.pidfd, e) < 0)
 		return -1;
@@ -740,12 +824,16 @@ static void run_close(struct running *x)
 	struct error ignored;
 	size_t i;
 
-	if (x->is_made && life_remove(&x->box, x->a, &ignored) < 0)
+	if (x->is_made && x->q->sandbox)
+		life_leave(&x->box);
+	else if (x->is_made && life_remove(&x->box, x->a, &ignored) < 0)
 		notes_add(&x->r->notes.notes,
 			  arena_printf(x->a, "the box could not be removed: %s", ignored.text),
 			  x->a);
 	timing_mark("box removed");
+	cgroup_boxes_close(&x->boxes);
 	workspace_close(&x->workspace);
+	disk_remove(&x->disk);
 	denials_close(&x->denials);
 	resolver_close(&x->resolver);
 	network_close(&x->network);
@@ -765,13 +853,15 @@ static void run_close(struct running *x)
 		outlet_free(&x->outlets[i]);
 	}
 	loop_signals_give_back(&x->signals);
+	box_root_close(&x->root);
 }
 
 int box_run(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)
 {
 	static const int left_out[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGPIPE};
+	struct box_request own = *q;
 	struct running x = {
-		.q = q,
+		.q = &own,
 		.a = a,
 		.r = ret,
 		.pipes = {{-1, -1}, {-1, -1}, {-1, -1}},
@@ -781,9 +871,12 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.signals = LOOP_SIGNALS_NONE,
 		.streams = {{.from = -1}, {.from = -1}},
 		.workspace = WORKSPACE_NONE,
+		.boxes = CGROUP_BOXES_NONE,
 		.denials = DENIALS_CLOSED,
 		.resolver = RESOLVER_CLOSED,
 		.network = NETWORK_NONE,
+		.root = BOX_ROOT_NONE,
+		.disk = DISK_NONE,
 		.begun = loop_now(),
 	};
 	int result;
@@ -796,15 +889,27 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.limits = q->limits,
 		.notes = {.arena = a},
 		.rootfs = "",
+		.disk_backing = box_workspace_is_volume(q) ? "volume" : "memory",
 	};
 	ret->limits.disk = box_workspace_size(&q->limits);
-	result = box_root_find(q, a, &x.root, e);
+	ret->sandbox_id = q->sandbox ? q->sandbox->id : NULL;
+	result = q->sandbox ? sandbox_root(q->sandbox, &x.root) : box_root_find(q, a, &x.root, e);
 	if (result == 0) {
 		ret->rootfs = x.root.name;
+		if (x.root.note)
+			notes_add(&ret->notes.notes, arena_strdup(a, x.root.note), a);
+		/* A box that stays is not for one language alone. */
+		if (!q->sandbox)
+			box_choose_profile(&own, &x.root, a);
+		ret->profile = own.profile;
 		result = loop_signals_take(left_out, ARRAY_SIZE(left_out), &x.signals, e);
 	}
 	if (result == 0)
+		result = workspace_check_target(q, e);
+	if (result == 0)
 		result = run_read_rules(&x, e);
+	if (result == 0 && disk_is_wanted(q))
+		result = run_make_disk(&x, &own, e);
 	if (result == 0)
 		result = run_open_pipes(&x, e);
 	if (result == 0)
@@ -813,6 +918,7 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 	if (result < 0) {
 		ret->status = BOX_SANDBOX_ERROR;
 		ret->error_class = e->class;
+		err_set(e, e->class, "%s", box_words(e->text, a));
 		run_fail(ret, "SandboxError", arena_strdup(a, e->text));
 	}
 	return result;

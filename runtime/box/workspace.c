@@ -232,6 +232,17 @@ static int workspace_open_target(const char *path, int *ret, struct error *e)
 	return *ret < 0 ? err_sys(e, "--copy-out: open %s", path) : 0;
 }
 
+int workspace_check_target(const struct box_request *q, struct error *e)
+{
+	autoclose int dfd = -1;
+
+	if (!q->copy_out)
+		return 0;
+	if (workspace_open_target(q->copy_out, &dfd, e) < 0)
+		return -1;
+	return access(q->copy_out, W_OK | X_OK) < 0 ? err_sys(e, "--copy-out: %s", q->copy_out) : 0;
+}
+
 int workspace_finish(struct workspace *w, const struct box_request *q, struct arena *a,
 		     struct box_result *r, struct error *e)
 {
@@ -241,7 +252,7 @@ int workspace_finish(struct workspace *w, const struct box_request *q, struct ar
 
 	if (w->dfd < 0 || box_workspace_is_volume(q))
 		return 0;
-	if (fstatvfs(w->dfd, &vfs) == 0) {
+	if (!q->workspace_dir && fstatvfs(w->dfd, &vfs) == 0) {
 		r->disk_known = true;
 		r->disk_used = (uint64_t)(vfs.f_blocks - vfs.f_bfree) * vfs.f_bsize;
 	}

@@ -57,7 +57,7 @@ int cgroup_make(const struct cgroup_plan *p, struct cgroup_dirs *dirs,
 /* Ends the child that holds a scope: init is in it, or won't be. */
 void cgroup_holder_end(struct cgroup_handle *h);
 
-/* The same descriptors for cgroups that exist (exec). subs: of cgroup_plan_sub(), a path below
+/* Opens what joining needs of cgroups that exist (exec). subs: of cgroup_plan_sub(), a path below
  * each. Where the container has moved its processes further down and v2 takes none at the top any
  * more, it is the one that init is in. A frozen one, in which the joining process hangs until it is
  * thawed, is refused unless frozen_ok. */
@@ -69,9 +69,17 @@ int cgroup_join(const struct cgroup_handle *h, struct error *e);
 
 void cgroup_handle_close(struct cgroup_handle *h);
 
+/* For a container whose init has ended: 1 if what is in its cgroups is its own. With systemd's
+ * driver they may be the next unit's of that name (cgroup/scope.c), and the answer is 0. -1:
+ * systemd doesn't say. */
+int cgroup_unit_holds(const struct cgroup_unit *u, const struct cgroup_dirs *d, struct error *e);
+
 /* SIGKILL to everything inside, sub-cgroups included; returns when all are empty (bounded). Frozen
  * ones die too. Missing directories are fine. The caller itself is spared. */
 int cgroup_kill(const struct cgroup_dirs *d, struct error *e);
+
+/* As cgroup_kill(), but only until init has ended: for a container that has a unit. */
+int cgroup_kill_with_init(const struct cgroup_dirs *d, int init_pidfd, struct error *e);
 
 /* Sends sig to everything inside, once. */
 int cgroup_signal(const struct cgroup_dirs *d, int sig, struct error *e);
@@ -93,9 +101,10 @@ bool cgroup_is_frozen(const struct cgroup_dirs *d);
  * that is not over) is retried, bounded. Tries everything, reports the first failure. */
 int cgroup_remove(const struct cgroup_dirs *d, struct error *e);
 
-/* Kill and remove in one, for delete: what is empty already costs no more than its rmdirs. With a
- * unit, systemd is told first that it is over. */
-int cgroup_destroy(const struct cgroup_unit *u, const struct cgroup_dirs *d,
+/* Kill and remove in one, for delete, when init has ended: what is empty already costs no more than
+ * its rmdirs. With a unit, systemd is told first that it is over. all_ended: no process of the
+ * container can have outlived its init. */
+int cgroup_destroy(const struct cgroup_unit *u, const struct cgroup_dirs *d, bool all_ended,
 		   const struct noter *noter, struct error *e);
 
 /* The first word of a file of the first cgroup that has it: a number, or -1 for "max". false: there

@@ -192,6 +192,21 @@ static int claim_clear(int dfd, const char *full, const char *claim, struct erro
 	return 1;
 }
 
+/* For a scope's, which systemd has not made anew, and which has the holder in it. */
+static int claim_replace(int dfd, const char *full, int kind, const char *old, pid_t holder,
+			 struct cgroup_dir *d, struct error *e)
+{
+	struct stat st;
+
+	if (claim_check_below(dfd, full, old, holder, e) < 0)
+		return -1;
+	if (fsetxattr(dfd, claim_names[kind], d->claim, strlen(d->claim), XATTR_REPLACE) < 0 ||
+	    fstat(dfd, &st) < 0)
+		return err_sys(e, "mark %s as this container's", full);
+	d->inode = st.st_ino;
+	return 0;
+}
+
 int cgroup_claim(int dfd, const char *full, bool existed, pid_t holder, struct cgroup_dir *d,
 		 struct error *e)
 {
@@ -204,7 +219,8 @@ int cgroup_claim(int dfd, const char *full, bool existed, pid_t holder, struct c
 		rc = fsetxattr(dfd, claim_names[++kind], d->claim, len, XATTR_CREATE);
 	if (rc < 0 && errno == EEXIST && claim_read(dfd, full, kind, text) == 0) {
 		if (existed && claim_is_stale(text, d->claim))
-			return claim_clear(dfd, full, text, e);
+			return d->by_systemd ? claim_replace(dfd, full, kind, text, holder, d, e) :
+					       claim_clear(dfd, full, text, e);
 		return claim_refuse(full, text, e);
 	}
 	if (rc < 0 || fstat(dfd, &st) < 0)

@@ -31,6 +31,13 @@ int cgroup_driver_update(const struct cgroup_plan *p, struct error *e)
 	return driver->update ? driver->update(p, e) : 0;
 }
 
+int cgroup_unit_holds(const struct cgroup_unit *u, const struct cgroup_dirs *d, struct error *e)
+{
+	const struct cgroup_driver_calls *driver = driver_of(u);
+
+	return !driver->holds || cgroup_is_empty(d) ? 1 : driver->holds(u, d, e);
+}
+
 bool cgroup_driver_end(const struct cgroup_unit *u, const struct cgroup_dirs *d,
 		       const struct noter *noter)
 {

@@ -17,6 +17,7 @@ struct cgroup_driver_calls {
 	void (*give_up)(const struct cgroup_unit *u, const struct cgroup_dirs *d,
 			struct cgroup_handle *h);
 	int (*update)(const struct cgroup_plan *p, struct error *e);
+	int (*holds)(const struct cgroup_unit *u, const struct cgroup_dirs *d, struct error *e);
 	bool (*end)(const struct cgroup_unit *u, const struct cgroup_dirs *d,
 		    const struct noter *noter);
 };

@@ -19,6 +19,7 @@
 #include "cgroup/cgroup.h"
 #include "cgroup/tree.h"
 #include "cgroup/write.h"
+#include "sys/loop.h"
 
 #define KILL_US 10000000L
 #define BATCH 64
@@ -223,7 +224,13 @@ static int is_populated(const struct cgroup_dirs *d)
 	return strstr(text, "populated 1") != NULL;
 }
 
-int cgroup_kill(const struct cgroup_dirs *d, struct error *e)
+/* Directories of a unit are the container's for certain while its init is alive. */
+static bool kill_is_over(int init_pidfd)
+{
+	return init_pidfd >= 0 && loop_is_ready(init_pidfd, POLLIN, 0);
+}
+
+int cgroup_kill_with_init(const struct cgroup_dirs *d, int init_pidfd, struct error *e)
 {
 	struct cgroup_waiting wait = {.left_us = KILL_US};
 	struct cgroup_pid_list left = {0};
@@ -232,6 +239,8 @@ int cgroup_kill(const struct cgroup_dirs *d, struct error *e)
 
 	do {
 		cgroup_pid_list_free(&left);
+		if (kill_is_over(init_pidfd))
+			return 0;
 		rc = pids_collect(d, &left, e);
 		n = left.n;
 		closed = rc < 0 && e->sys == EACCES ? is_populated(d) : -1;
@@ -249,4 +258,9 @@ int cgroup_kill(const struct cgroup_dirs *d, struct error *e)
 			n == 1 ? " is" : "es are", KILL_US / 1000000, (int)left.v[0]);
 	cgroup_pid_list_free(&left);
 	return rc;
+}
+
+int cgroup_kill(const struct cgroup_dirs *d, struct error *e)
+{
+	return cgroup_kill_with_init(d, -1, e);
 }

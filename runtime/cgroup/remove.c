@@ -43,7 +43,9 @@ static int dir_rmdir(const char *full)
 	return 0;
 }
 
-static int leaf_remove(const char *full, struct cgroup_waiting *wait, struct error *e)
+/* What is busy may be another's by now: systemd removes directories of its units, too. */
+static int leaf_remove(const struct cgroup_dir *d, const char *full, struct cgroup_waiting *wait,
+		       struct error *e)
 {
 	bool closed;
 
@@ -52,6 +54,8 @@ static int leaf_remove(const char *full, struct cgroup_waiting *wait, struct err
 			return 0;
 		if (errno != EBUSY && errno != ENOTEMPTY)
 			break;
+		if (cgroup_claim_whose(d, -1, full) != CGROUP_OURS)
+			return 0;
 		closed = cgroup_empty(full) < 0 && errno == EACCES;
 		if (dir_rmdir(full) == 0)
 			return 0;
@@ -111,7 +115,7 @@ static int dir_remove(const struct cgroup_dir *d, char *full, bool told,
 	}
 	if (whose == CGROUP_ANOTHERS || (whose == CGROUP_NOBODYS && rmdir(full) < 0))
 		return 0;
-	if (whose == CGROUP_OURS && leaf_remove(full, wait, e) < 0)
+	if (whose == CGROUP_OURS && leaf_remove(d, full, wait, e) < 0)
 		return -1;
 	parents_remove(d, full);
 	return 0;
@@ -141,13 +145,38 @@ int cgroup_remove(const struct cgroup_dirs *d, struct error *e)
 	return remove_within(d, true, REMOVE_US, e);
 }
 
-int cgroup_destroy(const struct cgroup_unit *u, const struct cgroup_dirs *d,
+/* Of a unit that is another's by now, systemd's directories are, too, and the others may be. */
+static void remove_of_lost_unit(const struct cgroup_dirs *d)
+{
+	char full[CGROUP_PATH_SIZE];
+	size_t i;
+
+	for (i = 0; i < d->n; i++)
+		if (!d->v[i].by_systemd && cgroup_full_path(d->v[i].mount, d->v[i].path, full) &&
+		    cgroup_claim_whose(&d->v[i], -1, full) == CGROUP_OURS && dir_rmdir(full) == 0)
+			parents_remove(&d->v[i], full);
+}
+
+int cgroup_destroy(const struct cgroup_unit *u, const struct cgroup_dirs *d, bool all_ended,
 		   const struct noter *noter, struct error *e)
 {
 	struct error ignored;
+	int holds;
 
 	if (!u->name && remove_within(d, true, 0, &ignored) == 0)
 		return 0;
+	holds = cgroup_unit_holds(u, d, e);
+	if (holds < 0 && !all_ended)
+		return -1;
+	if (holds < 0)
+		note(noter,
+		     "%s (what is in the cgroup of %s is left alone, for the container's "
+		     "processes have ended)",
+		     e->text, u->name);
+	if (holds <= 0) {
+		remove_of_lost_unit(d);
+		return 0;
+	}
 	if (cgroup_kill(d, e) < 0)
 		return -1;
 	return remove_within(d, cgroup_driver_end(u, d, noter), REMOVE_US, e);

@@ -9,6 +9,11 @@
  * A scope without processes goes away by itself where systemd has the unified tree; on v1 alone it
  * has to be stopped. A unit is stopped only if its description has the container's claim: by now,
  * somebody else may have one of that name.
+ *
+ * A directory that systemd can't remove when a unit ends, since somebody has entered it in that
+ * moment, stays with the claim on it, and is that of the next unit of this name. While init is
+ * alive, the unit is the container's. Afterwards, what is in its directories is killed only if
+ * systemd says that it still is.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -134,19 +139,28 @@ static int scope_check_place(const struct cgroup_plan *p, pid_t holder, struct e
 		       p->unit.name, p->dirs.n ? p->dirs.v[p->dirs.n - 1].path : "");
 }
 
-/* Only what is the container's: a name is free, and may be another's, once the last process has
- * ended, which was before we could ask. */
-static int scope_stop(struct systemd *s, const struct cgroup_unit *u, const struct cgroup_dirs *d,
-		      struct error *e)
+/* 1: the unit of this name is the container's; 0: another's, or there is none; -1: no answer. */
+static int scope_is_ours(struct systemd *s, const struct cgroup_unit *u,
+			 const struct cgroup_dirs *d, struct error *e)
 {
 	struct arena a = {0};
 	char *text = NULL;
 	int rc = systemd_describe_unit(s, u->name, &a, &text, e);
 
-	if (rc == 0 && str_eq(text, scope_description(d, &a)))
-		rc = systemd_stop_unit(s, u->name, e);
+	if (rc == 0)
+		rc = str_eq(text, scope_description(d, &a));
 	arena_free(&a);
 	return rc;
+}
+
+/* Only what is the container's: a name is free, and may be another's, once the last process has
+ * ended, which was before we could ask. */
+static int scope_stop(struct systemd *s, const struct cgroup_unit *u, const struct cgroup_dirs *d,
+		      struct error *e)
+{
+	int ours = scope_is_ours(s, u, d, e);
+
+	return ours > 0 ? systemd_stop_unit(s, u->name, e) : ours;
 }
 
 /* After a call that failed, too: it may have reached systemd, and only its answer not us. A scope
@@ -206,6 +220,18 @@ static int scope_update(const struct cgroup_plan *p, struct error *e)
 	rc = systemd_set_properties(&s, p->unit.name, &p->properties, e);
 	systemd_close(&s);
 	return rc;
+}
+
+static int scope_holds(const struct cgroup_unit *u, const struct cgroup_dirs *d, struct error *e)
+{
+	struct systemd s;
+	int ours;
+
+	if (scope_open(u, &s, e) < 0)
+		return -1;
+	ours = scope_is_ours(&s, u, d, e);
+	systemd_close(&s);
+	return ours;
 }
 
 /* Whose the unit's cgroup is; -1: there is none any more. Of a create that was cut short, systemd
@@ -296,5 +322,6 @@ const struct cgroup_driver_calls cgroup_by_systemd = {
 	.begin = scope_begin,
 	.give_up = scope_give_up,
 	.update = scope_update,
+	.holds = scope_holds,
 	.end = scope_end,
 };

@@ -14,6 +14,9 @@
 #include "json/types.h"
 #include "oci/notes.h"
 
+struct learning;
+struct cli_command;
+
 struct cli {
 	/* global */
 	char *root;
@@ -112,11 +115,23 @@ struct cli {
 	char *denials;
 	char *audit;
 	char *env_file;
+	char *profile;
+	struct strings profile_add;
 	struct strings volumes;
 	struct strings ulimits, allow, deny;
+	bool explain;
 	bool stream;
 	bool redact;
 	bool strict_limits;
+	/* box */
+	char *box_id;
+	char *idle;
+	/* learn */
+	char *output;
+	bool with_refused;
+	struct learning *learning;	   /* for the command that is watched … */
+	const struct cli_command *wrapped; /* … which this is */
+	const char *profile_shown;	   /* by `do`: whose list its filter is */
 	/* the rest */
 	bool dashes; /* "--" stood before the first word */
 	char **args;
@@ -125,6 +140,7 @@ struct cli {
 	struct arena *arena;
 	int status; /* exit code when the command itself has succeeded */
 	int failure; /* when it has failed; 0 stands for 1 */
+	void (*fails)(struct cli *c, const struct error *e); /* of the command; NULL: nothing */
 };
 
 enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_NUMBER, CLI_LIST /* may be repeated */ };
@@ -149,9 +165,15 @@ struct cli_command {
 	int (*run)(struct cli *c, struct error *e);
 	bool program; /* what follows the first argument is a program with its own options */
 	int failure;  /* exit code of our own failure; 0 stands for 1 */
+	/* Says of a failure what has to be said on standard output; it may come before all options
+	 * are read. */
+	void (*fails)(struct cli *c, const struct error *e);
 	bool stateless; /* has no use for a state directory */
 	bool answers;	/* engines parse its output, errors and all: no warning unless asked for */
+	bool passing;	/* what it makes ends with it, so that any private directory will do */
 	bool diagnoses; /* that there is no place for a state directory is for it to tell */
+	bool wraps;	/* what follows its options is another command, which has `watched` … */
+	bool watched;	/* … and takes c->learning */
 	bool hidden;	/* in no list; what it is given is a descriptor, number 3, and no words */
 };
 
@@ -182,6 +204,7 @@ extern const size_t cli_n_globals;
 extern const struct cli_command cli_create, cli_start, cli_run, cli_state, cli_kill, cli_delete,
 	cli_list, cli_exec, cli_spec, cli_features, cli_plan,
 	cli_pause, cli_resume, cli_ps, cli_update, cli_events, cli_worker, cli_install,
-	cli_uninstall, cli_policy, cli_explain, cli_audit, cli_doctor, cli_do;
+	cli_uninstall, cli_policy, cli_explain, cli_audit, cli_doctor, cli_do, cli_learn,
+	cli_box;
 
 extern const char cli_version[];

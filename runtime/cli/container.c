@@ -110,6 +110,10 @@ static int run_run(struct cli *c, struct error *e)
 		.keep = c->keep,
 	};
 
+	if (c->learning && c->detach)
+		return err_set(e, ERR_USAGE,
+			       "--detach: learn watches the container until it ends");
+	o.create.learning = c->learning;
 	return life_run(&o, c->arena, &c->status, e);
 }
 
@@ -119,7 +123,8 @@ static const struct cli_option run_options[] = {
 	CLI_OPTION(keep, "keep", 0, CLI_FLAG, NULL, "don't delete the container when it has ended"),
 };
 const struct cli_command cli_run = {"run", "ID", "create, start, wait and delete", run_options,
-				    ARRAY_SIZE(run_options), 1, 1, true, run_run};
+				    ARRAY_SIZE(run_options), 1, 1, true, run_run,
+				    .watched = true};
 
 static int kill_run(struct cli *c, struct error *e)
 {

@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/explain.h"
 #include "json/json.h"
 #include "life/explain.h"
 #include "oci/names.h"
@@ -108,7 +109,7 @@ static void clamps_print(struct buf *b, const char *title, const struct policy_c
 		buf_printf(b, "  %-20s %s\n", l->v[i].row, l->v[i].text);
 }
 
-static void explain_print(struct buf *b, const struct explanation *x, struct arena *a)
+void explain_print(struct buf *b, const struct explanation *x, struct arena *a)
 {
 	size_t i;
 
@@ -162,9 +163,9 @@ static void json_surface(struct buf *b, const char *key, const struct surface *s
 	buf_char(b, '}');
 }
 
-static void explain_json(struct buf *b, const struct explanation *x, struct arena *a)
+void explain_write(struct buf *b, const struct explanation *x, struct arena *a)
 {
-	buf_str(b, "{\"policy\":");
+	buf_str(b, "\"policy\":");
 	json_write_string(b, x->policy.name);
 	if (x->id) {
 		buf_str(b, ",\"id\":");
@@ -174,8 +175,6 @@ static void explain_json(struct buf *b, const struct explanation *x, struct aren
 	json_clamps(b, "changed", &x->clamps);
 	json_list(b, "notGiven", x->notes.v, x->notes.n);
 	json_surface(b, "reaches", &x->here, a);
-	json_surface(b, "asAsked", &x->as_asked, a);
-	buf_str(b, "}\n");
 }
 
 /* Of containers that are gone, what was written down about each. */
@@ -218,10 +217,14 @@ static int explain_run(struct cli *c, struct error *e)
 	if (c->n_args ? life_explain_container(c->root, c->args[0], c->arena, &x, e) < 0 :
 			life_explain(&o, c->arena, &x, e) < 0)
 		return -1;
-	if (c->json)
-		explain_json(&b, &x, c->arena);
-	else
+	if (!c->json) {
 		explain_print(&b, &x, c->arena);
+	} else {
+		buf_char(&b, '{');
+		explain_write(&b, &x, c->arena);
+		json_surface(&b, "asAsked", &x.as_asked, c->arena);
+		buf_str(&b, "}\n");
+	}
 	return cli_print(&b, e);
 }
 

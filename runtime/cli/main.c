@@ -32,7 +32,7 @@ static const struct cli_command *const commands[] = {
 	&cli_delete, &cli_list,	   &cli_exec,	  &cli_pause,	 &cli_resume,
 	&cli_ps,     &cli_update,  &cli_events,	  &cli_spec,	 &cli_plan,
 	&cli_explain, &cli_audit, &cli_policy, &cli_features, &cli_doctor,
-	&cli_install, &cli_uninstall, &cli_do,
+	&cli_install, &cli_uninstall, &cli_do, &cli_box, &cli_learn,
 };
 
 static void main_out_of_memory(void)
@@ -284,12 +284,13 @@ static void main_log_failure(const struct cli *c, bool log_is_open, const struct
 
 static int main_run(struct cli *c, const struct cli_command *command, struct error *e)
 {
+	const struct cli_command *given = c->wrapped ? c->wrapped : command;
 	int result;
 
-	if (c->n_args < command->min_args || c->n_args > command->max_args)
-		return err_set(e, ERR_USAGE, "usage: sbxrun %s%s%s%s", command->name,
-			       command->n_options ? " [OPTION…]" : "",
-			       *command->synopsis ? " " : "", command->synopsis);
+	if (c->n_args < given->min_args || c->n_args > given->max_args)
+		return err_set(e, ERR_USAGE, "usage: sbxrun %s%s%s%s", given->name,
+			       given->n_options ? " [OPTION…]" : "", *given->synopsis ? " " : "",
+			       given->synopsis);
 	if (command->enters && (main_protect(c, e) < 0 || identity_reset_settings(e) < 0))
 		return -1;
 	prctl(PR_SET_NAME, "sbxrun");
@@ -301,6 +302,25 @@ static int main_run(struct cli *c, const struct cli_command *command, struct err
 	if (result == 0)
 		timing_write();
 	return result;
+}
+
+/* A command in front of another: what follows the options of the one is read as the other's. */
+static int main_parse_wrapped(struct cli *c, const struct cli_command *outer, struct error *e)
+{
+	char **words = c->args;
+	const struct cli_command *inner = c->n_args ? main_find(words[0]) : NULL;
+	size_t at = 1, n = c->n_args;
+
+	if (!inner || !inner->watched)
+		return err_set(e, ERR_USAGE, "usage: sbxrun %s [OPTION…] %s", outer->name,
+			       outer->synopsis);
+	c->args = arena_array(c->arena, n + 1, char *);
+	c->n_args = 0;
+	c->dashes = false;
+	c->wrapped = inner;
+	c->failure = inner->failure;
+	return cli_read_options(c, words, &at, inner->options, inner->n_options,
+				inner->program ? 1 : SIZE_MAX, e);
 }
 
 /* *ret_command is NULL when what was asked for is done. */
@@ -330,12 +350,14 @@ static int main_parse(struct cli *c, const struct cli_command **ret_command, str
 	if (!command)
 		return main_unknown_command(c->argv[at], e);
 	c->failure = command->failure;
+	c->fails = command->fails;
 	at++;
 	if (cli_read_options(c, c->argv, &at, command->options, command->n_options,
-			     command->program ? 1 : SIZE_MAX, e) < 0)
+			     command->program || command->wraps ? 1 : SIZE_MAX, e) < 0 ||
+	    (command->wraps && !c->help && main_parse_wrapped(c, command, e) < 0))
 		return -1;
 	if (c->help)
-		main_usage_of(stdout, command);
+		main_usage_of(stdout, c->wrapped ? c->wrapped : command);
 	else
 		*ret_command = command;
 	return 0;
@@ -361,7 +383,7 @@ int main(int argc, char **argv)
 		return c.status;
 	if (command->hidden)
 		c.preserve_fds = fcntl(3, F_GETFD) < 0 ? 0 : 1;
-	else if (command->enters && !command->program)
+	else if (command->enters && !(c.wrapped ? c.wrapped : command)->program)
 		main_read_activation(&c);
 	if (main_tidy_fds(&c, &e) < 0 || main_check_globals(&c, &e) < 0 ||
 	    main_open_log(&c, command->answers, &e) < 0)
@@ -370,6 +392,7 @@ int main(int argc, char **argv)
 	if (command->stateless)
 		c.root = NULL;
 	else if ((!c.root || !*c.root) && !(c.root = store_default_root(&arena, &e)) &&
+		 !(command->passing && (c.root = store_passing_root(&arena))) &&
 		 !command->diagnoses)
 		goto fail;
 	if (main_run(&c, command, &e) < 0)
@@ -377,6 +400,8 @@ int main(int argc, char **argv)
 	log_flush();
 	return c.status;
 fail:
+	if (c.fails)
+		c.fails(&c, &e);
 	main_log_failure(&c, log_is_open, &e);
 	return c.failure ? c.failure : 1;
 }

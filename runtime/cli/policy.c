@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/explain.h"
 #include "json/json.h"
 #include "life/policy.h"
 #include "policy/ceiling.h"
@@ -24,7 +25,7 @@ static void words_print(struct buf *b, const struct policy_words *w)
 		buf_str(b, "none");
 }
 
-static void row_print(struct buf *b, const struct policy *p, size_t i)
+void policy_print_row(struct buf *b, const struct policy *p, size_t i)
 {
 	if (i < LEVEL_COUNT)
 		buf_str(b, policy_level_word((enum policy_level)i, p->level[i]));
@@ -107,7 +108,7 @@ static int policy_show(struct cli *c, const struct policies *all, struct buf *b,
 	buf_printf(b, "policy %s\n", p.name);
 	for (i = 0; i < POLICY_ROWS; i++) {
 		buf_printf(b, "\n%-20s ", policy_rows[i].id);
-		row_print(b, &p, i);
+		policy_print_row(b, &p, i);
 		buf_printf(b, "\n    %s\n", policy_rows[i].what);
 	}
 	return 0;
@@ -129,8 +130,8 @@ static int policy_diff(struct cli *c, const struct policies *all, struct buf *b,
 	for (i = 0; i < POLICY_ROWS; i++) {
 		left = buf_new(c->arena, OUTPUT_MAX);
 		right = buf_new(c->arena, OUTPUT_MAX);
-		row_print(&left, &x, i);
-		row_print(&right, &y, i);
+		policy_print_row(&left, &x, i);
+		policy_print_row(&right, &y, i);
 		if (!str_eq(left.data, right.data))
 			buf_printf(b, "%s\n  %s: %s\n  %s: %s\n", policy_rows[i].id, x.name,
 				   left.data, y.name, right.data);

@@ -92,7 +92,7 @@ int look_drop(struct look *l);
 /* Enters a mount namespace, and further ones by flags, that nothing leaves. Who is no root enters a
  * user namespace first, in which he is. -1 with errno. */
 int look_enter(struct look *l, int flags);
-/* The same with a user namespace for everybody. */
+/* As look_enter(), but everybody enters a user namespace first, root, too. */
 int look_enter_userns(struct look *l, int flags);
 
 /* Runs it in a child, which is in a new pid namespace where one was unshared. What it returned;

@@ -30,7 +30,8 @@ enum {
 
 /* clang-format off */
 const struct syscall_row syscall_rows[] = {
-	/*                                                  x86_64  x86     aarch64 loong   mips64  ppc     s390    m68k    parisc
+	/*                                                  x86_64  x86     aarch64 loong   mips64 
+	 * ppc     s390    m68k    parisc
 	    name                         widths    via          x32     arm     riscv   mips    n32     ppc64   s390x   sh      parisc64 */
 	{"_llseek",                      "i...i",  0,      { no, no,140,140, no, no, no,140, no, no,140,140,140, no,140,140,140,140}},
 	{"_newselect",                   "i",      0,      { no, no,142,142, no, no, no,142, 22, 22,142,142,142, no,142,142,142,142}},

@@ -92,6 +92,33 @@ int syscall_number(const struct syscall_row *r, const struct syscall_arch *a)
 	return (int)(nr + a->base);
 }
 
+/* The kernel has no token for x32: its numbers tell. */
+static const struct syscall_arch *arch_seen(uint32_t token, uint32_t nr)
+{
+	const struct syscall_arch *x32 = syscall_arch_find("X32");
+	size_t i;
+
+	if (token == AUDIT_ARCH_X86_64 && (nr & x32->base))
+		return x32;
+	for (i = 0; i < ARRAY_SIZE(syscall_archs); i++)
+		if (syscall_archs[i].token == token)
+			return &syscall_archs[i];
+	return NULL;
+}
+
+const struct syscall_row *syscall_seen(uint32_t token, uint32_t nr,
+				       const struct syscall_arch **ret_arch)
+{
+	const struct syscall_arch *arch = arch_seen(token, nr);
+	size_t i;
+
+	*ret_arch = arch;
+	for (i = 0; arch && i < syscall_row_count; i++)
+		if (syscall_number(&syscall_rows[i], arch) == (int)nr)
+			return &syscall_rows[i];
+	return NULL;
+}
+
 /* Whether the row below is the same call with ids of 32 bits. */
 static bool row_has_twin(const struct syscall_row *r, const struct syscall_arch *a)
 {

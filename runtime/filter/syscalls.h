@@ -77,6 +77,11 @@ const struct syscall_row *syscall_find(const char *name);
 /* The architecture that this program was built for. */
 const struct syscall_arch *syscall_arch_native(void);
 
+/* The call that a filter sees as this number of this audit architecture, and whose it is; NULL:
+ * nobody knows it. */
+const struct syscall_row *syscall_seen(uint32_t token, uint32_t nr,
+				       const struct syscall_arch **ret_arch);
+
 /* The call's number there, or -1. */
 int syscall_number(const struct syscall_row *r, const struct syscall_arch *a);
 

@@ -25,6 +25,7 @@
 #include "init/stage.h"
 #include "init/steps.h"
 #include "init/streams.h"
+#include "reaper/order.h"
 #include "security/caps.h"
 #include "security/identity.h"
 #include "security/landlock.h"
@@ -249,7 +250,7 @@ int init_check_filter(const struct init *in, struct error *e)
 		int number;
 		const char *name;
 	} calls[] = {{SYS_execve, "execve"}, {SYS_execveat, "execveat"}};
-	size_t i, n = in->control_fd >= 0 ? 2 : 1;
+	size_t i, n = in->reaper_fd >= 0 ? 2 : 1;
 
 	for (i = 0; i < n && in->plan->filter.filter; i++)
 		if (bpf_forbids_always(in->plan->filter.filter, in->plan->filter.len,
@@ -310,9 +311,9 @@ const char *init_filter_obstacle(const struct init *in)
 		[RIGHTS] = init_filter_needs_admin(in),
 		[LIMITS] = in->plan->rlimits.n > 0,
 		[SOCKETS] = in->listen_fds > 0,
-		[PARENT] = in->plan->filter.notify || init_is_given_scheduler(in),
+		[PARENT] = in->plan->filter.notify || in->watched || init_is_given_scheduler(in),
 		[TERMINAL] = program->terminal,
-		[REAPED] = in->control_fd >= 0,
+		[REAPED] = in->reaper_fd >= 0,
 	};
 	const struct last_call *c;
 
@@ -331,11 +332,12 @@ const char *init_filter_obstacle(const struct init *in)
 }
 
 /* A process in somebody else's pid namespace may be traced there with the host's rights. And an
- * ordinary user's parent takes a listener only from a process that others may trace, too. */
+ * ordinary user's parent takes a listener from, or watches, only who may be traced by others. */
 static bool init_must_have_filter(const struct init *in)
 {
 	return in->forks_program &&
-	       (in->pid_ns.joined || (in->plan->filter.notify && !in->plan->by_machine_root));
+	       (in->pid_ns.joined ||
+		((in->plan->filter.notify || in->watched) && !in->plan->by_machine_root));
 }
 
 /*
@@ -381,10 +383,25 @@ static char **init_reaper_args(const struct init *in)
 	char **v = arena_array(in->arena, args->n + 4, char *);
 
 	v[0] = arena_strdup(in->arena, "reaper");
-	v[1] = arena_printf(in->arena, "%d", in->control_fd);
+	v[1] = in->control_fd < 0 ? arena_strdup(in->arena, REAPER_WAITS) :
+				    arena_printf(in->arena, "%d", in->control_fd);
+	if (in->control_fd < 0)
+		return v;
 	v[2] = in->program;
 	memcpy(v + 3, args->v, args->n * sizeof(*v));
 	return v;
+}
+
+/* An ordinary user traces nobody who hides; as with a listener's page, this process has the
+ * payload's rights and nothing open by now. Who it is that watches, it need not know. */
+static int init_wait_for_watcher(const struct init *in, int report_fd, struct error *e)
+{
+	if (!in->watched)
+		return 0;
+	if (!in->plan->by_machine_root && prctl(PR_SET_DUMPABLE, 1) < 0)
+		return err_sys(e, "prctl");
+	return stage_say(report_fd, STAGE_WATCH, e) < 0 ? -1 :
+							  stage_await(report_fd, STAGE_START, e);
 }
 
 /* The end: after the filter nothing but execve and, if that fails, the report. */
@@ -392,10 +409,12 @@ static int init_execute(struct init *in, int report_fd, struct error *e)
 {
 	bool listens = in->plan->filter.notify && !in->filter_is_loaded;
 	struct listener_page *page = NULL;
-	char **reaper = in->control_fd >= 0 ? init_reaper_args(in) : NULL;
+	char **reaper = in->reaper_fd >= 0 ? init_reaper_args(in) : NULL;
 	int listener_fd = -1;
 
 	program_env_add_sockets(&in->env, in->listen_fds, in->arena);
+	if (init_wait_for_watcher(in, report_fd, e) < 0)
+		return -1;
 	if (listens && (!(page = listener_offer(report_fd, e)) ||
 			listener_set_deadline(page, report_fd, e) < 0))
 		return -1;

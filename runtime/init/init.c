@@ -383,7 +383,8 @@ static int init_report_ready(struct init *in, struct error *e)
 
 // clang-format off
 static const struct step create_steps[] = {
-	/* First: nothing of the caller's terminal, lock or umask, and no life without the parent. */
+	/* First: nothing of the caller's terminal, lock or umask, and no life without the
+	 * parent. */
 	{"detach", init_detach_from_caller},
 	/* Before any work, so that it is accounted and limited; before the cgroup namespace. */
 	{"cgroups", init_join_cgroups},

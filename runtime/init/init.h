@@ -36,8 +36,9 @@ struct init {
 	unsigned int preserve_fds;
 	unsigned int listen_fds; /* of those preserved, the first, by socket activation */
 	const int *streams;	/* of the program; NULL: those of the caller */
-	int control_fd;		/* the program is a child of the reaper, which gets this; -1 */
-	int reaper_fd;		/* the reaper's file */
+	bool watched;		/* its system calls are, from the program on (learn/watch.h) */
+	int control_fd;		/* the reaper's socket; -1: it has none, and waits for calls */
+	int reaper_fd;		/* the reaper's file: the program is its child; -1: there is none */
 	bool program_comes;	/* and is not there yet: the reaper writes it */
 	int stage_fd;		/* to the parent */
 	int parent_fd;		/* the parent's end of it: closed at once, or it would never end */

@@ -34,6 +34,7 @@ enum stage {
 	STAGE_EXECUTING, /* init → start: the next call is execve; end of file then means done */
 	STAGE_FAILED,	 /* with an error */
 	STAGE_PAGE,	 /* init → start: for the listener (init/listener.h) */
+	STAGE_WATCH,	 /* init → start: whoever watches me (learn/watch.h) may begin */
 	STAGE_LISTENER,	 /* launcher → create or exec: the listener of the process to be born */
 };
 

@@ -5,11 +5,14 @@
  * on.
  */
 #include <errno.h>
+#include <linux/seccomp.h>
+#include <sys/ioctl.h>
 
 #include "base/fd.h"
 #include "init/listener.h"
 #include "init/stage.h"
 #include "life/internal.h"
+#include "life/policy.h"
 #include "sys/loop.h"
 #include "sys/msg.h"
 #include "sys/patience.h"
@@ -57,6 +60,38 @@ int life_serve_listener(int *listener_fd, pid_t pid, const struct record *r, int
 	return sock < 0 ? -1 : await_tell_agent(sock, *listener_fd, pid, r, a, e);
 }
 
+/* While the program is not there yet, whoever asks is init: about its last call, which a filter of
+ * a program that executes nothing does not give. */
+static void await_let_pass(int listener_fd)
+{
+	struct seccomp_notif ask = {0};
+	struct seccomp_notif_resp r = {.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
+
+	if (!loop_is_ready(listener_fd, POLLIN, loop_now()) ||
+	    ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_RECV, &ask) < 0)
+		return;
+	r.id = ask.id;
+	ioctl(listener_fd, SECCOMP_IOCTL_NOTIF_SEND, &r);
+}
+
+static int await_served(void *context, short events)
+{
+	(void)context;
+	(void)events;
+	return 1;
+}
+
+/* Until one of them has something to say, or for a moment. */
+static bool await_either(int sock, int listener_fd)
+{
+	struct loop l = {0};
+
+	loop_add(&l, sock, POLLIN, await_served, NULL);
+	loop_add(&l, listener_fd, POLLIN, await_served, NULL);
+	loop_round(&l, loop_now() + LOOK_MS * LOOP_MS);
+	return loop_is_ready(sock, POLLIN, loop_now());
+}
+
 static const char died[] = "init died before it executed the program";
 
 /* The number alone does not tell: somebody else may have it by now. */
@@ -70,13 +105,16 @@ static bool await_has_executed(pid_t pid, int pidfd)
 /*
  * Until the process says something, or its socket has ended. Who can trace it may hold a copy of
  * that, which then never ends; so the kernel is asked, too. *ret_gone: nothing will be said any
- * more, for the process has ended or (after STAGE_EXECUTING) executed its program.
+ * more, for the process has ended or (after STAGE_EXECUTING) executed its program. listener_fd: of
+ * its filter, if it is ours to answer for, or -1.
  */
-static int await_word(int sock, pid_t pid, int pidfd, bool executing, bool *ret_gone,
-		      struct error *e)
+static int await_word(int sock, pid_t pid, int pidfd, bool executing, int listener_fd,
+		      bool *ret_gone, struct error *e)
 {
 	*ret_gone = false;
-	while (!loop_is_ready(sock, POLLIN, loop_now() + LOOK_MS * LOOP_MS)) {
+	while (!await_either(sock, listener_fd)) {
+		if (listener_fd >= 0)
+			await_let_pass(listener_fd);
 		if (!store_is_alive(pidfd) || (executing && await_has_executed(pid, pidfd))) {
 			*ret_gone = !loop_is_ready(sock, POLLIN, loop_now()); /* its last word */
 			return 0;
@@ -91,7 +129,7 @@ static int await_stage(int sock, enum stage stage, pid_t pid, int pidfd, struct 
 {
 	bool gone;
 
-	if (await_word(sock, pid, pidfd, false, &gone, e) < 0)
+	if (await_word(sock, pid, pidfd, false, -1, &gone, e) < 0)
 		return -1;
 	return gone ? err_set(e, ERR_SYSTEM, "%s", died) : stage_await(sock, stage, e);
 }
@@ -131,6 +169,20 @@ static bool await_never_executed(pid_t pid)
 	return proc_stat_read(pid, &stat) == 0 && !stat.executed;
 }
 
+/* Init has startContainer hooks to run before. */
+int life_await_watched(int sock, struct created *c, struct arena *a, struct error *e)
+{
+	struct learning *l = c->learning;
+
+	if (await_stage(sock, STAGE_WATCH, c->pid, c->pidfd, e) < 0)
+		return -1;
+	l->judge = c->judge;
+	if (life_policy_of(&c->record, a, &l->policy, e) < 0 ||
+	    learn_begin(l, c->pid, c->reaped, e) < 0)
+		return -1;
+	return stage_say(sock, STAGE_START, e);
+}
+
 int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, int *take_fd,
 		       struct arena *a, struct error *e)
 {
@@ -139,7 +191,7 @@ int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, i
 	int kind, got;
 	bool gone;
 
-	if (await_word(sock, pid, pidfd, false, &gone, e) < 0)
+	if (await_word(sock, pid, pidfd, false, -1, &gone, e) < 0)
 		return -1;
 	if (gone)
 		return err_set(e, ERR_SYSTEM, "%s", died);
@@ -159,7 +211,7 @@ int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, i
 	} else if (kind != STAGE_EXECUTING) {
 		return err_set(e, ERR_BUG, "message %d came before the program was executed", kind);
 	}
-	if (await_word(sock, pid, pidfd, true, &gone, e) < 0)
+	if (await_word(sock, pid, pidfd, true, take_fd ? *take_fd : -1, &gone, e) < 0)
 		return -1;
 	got = gone ? 0 : msg_recv(sock, &kind, &why, NULL);
 	if (got < 0)

@@ -391,6 +391,28 @@ static int create_spawn(struct making *m, struct error *e)
 	return result;
 }
 
+/* Its top belongs to the program, by the id that this has outside. */
+static int create_take_given(const struct making *m, struct sources *s, struct error *e)
+{
+	const struct given_tree *given = m->o->given;
+	const struct plan *p = &m->plan;
+	size_t i;
+
+	for (i = 0; given && i < p->n_mounts; i++) {
+		if (p->mounts[i].kind != MOUNT_FS ||
+		    !str_eq(p->mounts[i].destination, given->destination))
+			continue;
+		s->mounts[i] = fcntl(given->tree_fd, F_DUPFD_CLOEXEC, 3);
+		if (s->mounts[i] < 0 ||
+		    fchownat(s->mounts[i], "", p->id_range.first + p->program.uid,
+			     p->id_range.first + p->program.gid, AT_EMPTY_PATH) < 0)
+			return err_sys(e, "%s: give %s to the program", p->mounts[i].field,
+				       given->destination);
+		return 0;
+	}
+	return given ? err_set(e, ERR_BUG, "nothing is mounted on %s", given->destination) : 0;
+}
+
 /* A record is JSON: what it can't keep as it is would be looked for, and not found, by every later
  * verb. */
 static int create_check_names(const struct making *m, struct error *e)
@@ -416,11 +438,14 @@ static int create_prepare(struct making *m, struct error *e)
 	if (bundle_load(o, m->a, &m->bundle, e) < 0 || create_check_names(m, e) < 0 ||
 	    life_plan(o, &facts, &m->bundle, m->a, &m->joins, &m->plan, &m->tightened, e) < 0)
 		return -1;
+	m->plan.root_kept = o->keep_root;
 	timing_mark("planned");
 	life_log_plan(&m->plan, m->a);
 	if (guard_check_joins(&m->plan, &m->joins, e) < 0)
 		return -1;
 	in->sources = sources_none(&m->plan, m->a);
+	if (create_take_given(m, &in->sources, e) < 0)
+		return -1;
 	in->forks_program = plan_join(&m->plan, OCI_NS_PID) != NULL;
 	in->parent_acts =
 		m->plan.hooks.prestart.n || m->plan.hooks.create_runtime.n || m->plan.n_netdevs;
@@ -490,6 +515,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 			 .cgroup = CGROUP_HANDLE_NONE,
 			 .stage_fd = -1,
 			 .listen_fd = -1,
+			 .watched = o->learning != NULL,
 			 .control_fd = o->reaped ? o->control_fd : -1,
 			 .reaper_fd = -1,
 			 .program_comes = o->program_comes,
@@ -518,6 +544,8 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	}
 	m->made.take_listener = o->take_listener;
 	m->made.judge = m->plan.judge;
+	m->made.learning = o->learning;
+	m->made.reaped = o->reaped;
 	timing_mark("created");
 	log_info("container %s created, init is process %d", o->id, m->made.pid);
 	m->made.terminal_is_ours = m->plan.program.terminal && !o->console_socket;

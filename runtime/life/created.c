@@ -20,7 +20,8 @@ int life_launch(struct created *c, int *ret_listener_fd, struct arena *a, struct
 		return err_set(e, ERR_CONFIG,
 			       "process: the config has none, so there is nothing to run");
 	if (life_start_created(&c->store, &c->record, c->pidfd, &notify_fd,
-			       c->take_listener ? &c->listener_fd : NULL, a, e) < 0)
+			       c->take_listener ? &c->listener_fd : NULL,
+			       c->learning ? c : NULL, a, e) < 0)
 		return -1;
 	c->started = loop_now();
 	c->notify_fd = fd_steal(&notify_fd);
@@ -39,18 +40,18 @@ static uint64_t end_cpu(const struct rusage *u)
 }
 
 /* What the cgroups have counted, where there are any. */
-static void end_measure(const struct record *r, struct arena *a, struct life_end *ret)
+static void end_measure(const struct created *c, struct arena *a, struct life_end *ret)
 {
-	const struct cgroup_dirs dirs = life_cgroups(r);
+	const struct cgroup_dirs dirs = life_cgroups(&c->record);
 	struct cgroup_stats *stats = arena_new(a, struct cgroup_stats);
 	struct error ignored;
 
 	if (!dirs.n || cgroup_stats_read(&dirs, a, stats, &ignored) < 0)
 		return;
 	if (stats->cpu.total)
-		ret->cpu_ns = stats->cpu.total;
+		ret->cpu_ns = stats->cpu.total - c->cpu_before;
 	ret->peak_memory = stats->memory.usage.max;
-	ret->oom = cgroup_oom_kills(&dirs) > 0;
+	ret->oom = (uint64_t)cgroup_oom_kills(&dirs) > c->oom_before;
 }
 
 bool life_cpu_time(const struct created *c, uint64_t *ret_ns)
@@ -66,7 +67,7 @@ bool life_cpu_time(const struct created *c, uint64_t *ret_ns)
 	stats = arena_new(&memory, struct cgroup_stats);
 	known = cgroup_stats_read(&dirs, &memory, stats, &ignored) == 0 && stats->cpu.total;
 	if (known)
-		*ret_ns = stats->cpu.total;
+		*ret_ns = stats->cpu.total - c->cpu_before;
 	arena_free(&memory);
 	return known;
 }
@@ -88,7 +89,7 @@ int life_wait(struct created *c, int64_t until, struct arena *a, struct life_end
 	end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	end.cpu_ns = end_cpu(&usage);
 	end.wall_ns = c->started ? loop_now() - c->started : 0;
-	end_measure(&c->record, a, &end);
+	end_measure(c, a, &end);
 	fd_close(&c->pidfd);
 	*ret = end;
 	return 1;

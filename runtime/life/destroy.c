@@ -80,22 +80,26 @@ static int destroy_members(const struct store *s, const struct record *r, int pi
 }
 
 /* What may fail because of what the container did with ids that are not the caller's. */
-static int destroy_kill_all(void *dirs, struct error *e)
-{
-	return cgroup_kill(dirs, e);
-}
-
 struct destroy_cgroups {
 	const struct cgroup_unit *unit;
 	const struct cgroup_dirs *dirs;
 	const struct noter *noter;
+	int pidfd;	/* init's */
+	bool all_ended; /* when init has */
 };
+
+static int destroy_kill_all(void *arg, struct error *e)
+{
+	const struct destroy_cgroups *d = arg;
+
+	return cgroup_kill_with_init(d->dirs, d->unit->name ? d->pidfd : -1, e);
+}
 
 static int destroy_cgroups(void *arg, struct error *e)
 {
 	const struct destroy_cgroups *d = arg;
 
-	return cgroup_destroy(d->unit, d->dirs, d->noter, e);
+	return cgroup_destroy(d->unit, d->dirs, d->all_ended, d->noter, e);
 }
 
 static int destroy_writings(void *store, struct error *e)
@@ -107,14 +111,18 @@ static int destroy_all(struct store *s, const struct record *r, int pidfd,
 		       const struct noter *noter, struct arena *a, struct error *e)
 {
 	struct cgroup_dirs dirs = life_cgroups(r);
-	struct destroy_cgroups cgroups = {.unit = &r->unit, .dirs = &dirs, .noter = noter};
+	struct destroy_cgroups cgroups = {.unit = &r->unit,
+					  .dirs = &dirs,
+					  .noter = noter,
+					  .pidfd = pidfd,
+					  .all_ended = r->own_pid_ns && r->pid > 0};
 	struct error other;
 	int result = 0;
 
 	if (!dirs.n && destroy_members(s, r, pidfd, e) < 0)
 		result = -1;
 	/* Before init is waited for: it does not end while something of it is frozen. */
-	if (pidfd >= 0 && life_act_by_ids(destroy_kill_all, &dirs, s, a, e) < 0)
+	if (pidfd >= 0 && life_act_by_ids(destroy_kill_all, &cgroups, s, a, e) < 0)
 		result = -1;
 	if (destroy_kill_init(pidfd, r->id, result < 0 ? &other : e) < 0)
 		result = -1;

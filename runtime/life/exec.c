@@ -15,7 +15,9 @@
 #include "base/str.h"
 #include "base/timing.h"
 #include "cgroup/rdt.h"
+#include "cgroup/stats.h"
 #include "init/init.h"
+#include "init/reaper.h"
 #include "init/stage.h"
 #include "init/streams.h"
 #include "life/foreground.h"
@@ -32,6 +34,7 @@
 #include "security/lsm.h"
 #include "security/seccomp_install.h"
 #include "sys/child.h"
+#include "sys/loop.h"
 #include "sys/msg.h"
 #include "sys/sys.h"
 #include "sys/unix.h"
@@ -320,6 +323,7 @@ struct joining {
 	struct join join;
 	struct foreground foreground;
 	int console_fd; /* our end of the terminal's way to us, or -1 */
+	bool joins;	/* life_join(): a reaper, whose parent waits for it by itself */
 };
 
 static int exec_open_console(struct joining *x, struct error *e)
@@ -373,32 +377,44 @@ static void exec_close_inits(struct join *j)
 {
 	fd_close(&j->init.stage_fd);
 	fd_close(&j->init.console_fd);
+	fd_close(&j->init.reaper_fd);
 	cgroup_handle_close(&j->init.cgroup);
 }
 
-static int exec_start(struct joining *x, int *ret_status, struct error *e)
+/* The program runs when this returns. *ret_pid may be a process though it failed. */
+static int exec_launch(struct joining *x, pid_t *ret_pid, int *ret_pidfd, int *take_fd,
+		       struct error *e)
 {
 	struct launch l = {.context = &x->join, .enter = join_enter, .main = join_main,
 			   .unified_dfd = x->join.init.cgroup.unified_dfd};
 	const struct record *r = &x->record;
 	struct init *in = &x->join.init;
-	autoclose int pidfd = -1;
 	int socks[2], result;
-	pid_t pid;
 
+	*ret_pid = -1;
 	if (msg_pair(socks, e) < 0)
 		return -1;
 	in->stage_fd = socks[1];
 	in->parent_fd = socks[0];
 	if (r->id_range.size)
-		streams_give(NULL, r->id_range.first);
-	pid = launch(&l, &pidfd, e);
+		streams_give(in->streams, r->id_range.first);
+	*ret_pid = launch(&l, ret_pidfd, e);
 	timing_mark("process cloned");
 	exec_close_inits(&x->join);
-	result = pid < 0 ? -1 : exec_give_scheduler(in, socks[0], pid, e);
+	result = *ret_pid < 0 ? -1 : exec_give_scheduler(in, socks[0], *ret_pid, e);
 	if (result == 0)
-		result = life_await_program(socks[0], pid, pidfd, r, NULL, x->a, e);
+		result = life_await_program(socks[0], *ret_pid, *ret_pidfd, r, take_fd, x->a, e);
 	fd_close(&socks[0]);
+	return result;
+}
+
+static int exec_start(struct joining *x, int *ret_status, struct error *e)
+{
+	const struct record *r = &x->record;
+	autoclose int pidfd = -1;
+	pid_t pid;
+	int result = exec_launch(x, &pid, &pidfd, NULL, e);
+
 	if (result == 0 && x->console_fd >= 0)
 		result = foreground_open_terminal(&x->foreground, x->console_fd, e);
 	if (result == 0)
@@ -443,6 +459,7 @@ static int exec_plan(struct joining *x, const char *const **ret_subs, struct err
 	const struct exec_options *o = x->o;
 	const struct cgroup_dirs cgroups = life_cgroups(&x->record);
 	struct policy_clamps clamps = {0};
+	struct seccomp_program judge;
 	struct host_facts facts;
 	struct policy policy;
 
@@ -452,14 +469,19 @@ static int exec_plan(struct joining *x, const char *const **ret_subs, struct err
 	facts.can_mount_detached = true; /* nothing is mounted here */
 	if (x->record.id_range.size)
 		ids_give_range(&x->config, x->record.id_range, x->a);
+	/* What holds a box where there are no cgroups has to hold its calls, too. */
+	if (x->joins && !cgroups.n)
+		life_limit_by_rlimits(&x->config, x->a);
 	if (exec_probe_labels(x, &facts.lsm, e) < 0 ||
 	    exec_find_namespaces(&x->join, &x->record, &facts.own_ns, e) < 0)
 		return -1;
 	if (life_policy_of(&x->record, x->a, &policy, e) < 0 ||
 	    exec_check_policy(&policy, o, e) < 0 ||
 	    policy_tighten_exec(&policy, &facts, &x->config, x->a, &clamps, e) < 0 ||
+	    life_watch(&x->config.linux_.seccomp, o->observe, false, x->a, &judge, e) < 0 ||
 	    plan_make_exec(&x->config, o->id, &facts, x->a, &x->plan, e) < 0)
 		return -1;
+	life_watch_planned(&x->config.linux_.seccomp, &judge, &x->plan);
 	policy_set_conditions_exec(&policy, &x->config, &facts, x->a, &x->plan);
 	return 0;
 }
@@ -481,6 +503,8 @@ static int exec_prepare(struct joining *x, struct error *e)
 	    exec_load(&x->store, o, x->a, &x->config, e) < 0 || exec_plan(x, &subs, e) < 0)
 		return -1;
 	cgroups = life_cgroups(r);
+	if (x->joins && (j->init.reaper_fd = reaper_open(e)) < 0)
+		return -1;
 	if (guard_check_init(r, p, e) < 0 || seccomp_check_host(&p->filter, e) < 0 ||
 	    life_settle_notes(p, o->strict, o->noter, x->a, e) < 0 ||
 	    exec_check_namespaces(j, r, p, e) < 0 || guard_check_filter(j, r, e) < 0 ||
@@ -506,12 +530,10 @@ static void exec_close(struct joining *x)
 	store_close(&x->store);
 }
 
-int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, struct error *e)
+static struct joining *exec_begin(const struct exec_options *o, struct arena *a)
 {
 	struct joining *x = arena_new(a, struct joining);
-	int result;
 
-	*ret_status = 0;
 	*x = (struct joining){
 		.o = o,
 		.a = a,
@@ -535,9 +557,69 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 				  .preserve_fds = o->preserve_fds}},
 	};
 	x->foreground.noter = o->noter;
-	result = exec_prepare(x, e);
+	return x;
+}
+
+int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, struct error *e)
+{
+	struct joining *x = exec_begin(o, a);
+	int result = exec_prepare(x, e);
+
+	*ret_status = 0;
 	if (result == 0 && exec_start(x, ret_status, e) < 0)
 		result = err_wrap(e, "exec failed");
 	exec_close(x);
 	return result;
+}
+
+/* ---- a reaper that joins ---- */
+
+static void join_count(const struct record *r, struct arena *a, struct created *ret)
+{
+	const struct cgroup_dirs dirs = life_cgroups(r);
+	struct cgroup_stats *stats = arena_new(a, struct cgroup_stats);
+	struct error ignored;
+
+	if (!dirs.n || cgroup_stats_read(&dirs, a, stats, &ignored) < 0)
+		return;
+	ret->cpu_before = stats->cpu.total;
+	ret->oom_before = cgroup_oom_kills(&dirs);
+}
+
+int life_join(const struct exec_options *o, struct arena *a, struct created *ret,
+	      int *ret_listener_fd, struct error *e)
+{
+	struct joining *x = exec_begin(o, a);
+	struct created c = {
+		.store = STORE_NONE, .pidfd = -1, .listener_fd = -1, .notify_fd = -1};
+	int result;
+
+	x->joins = true;
+	x->join.init.streams = o->streams;
+	x->join.init.control_fd = o->control_fd;
+	x->join.init.program_comes = o->program_comes;
+	result = exec_prepare(x, e);
+	if (result == 0) {
+		c.record = x->record;
+		c.judge = x->plan.judge;
+		join_count(&x->record, a, &c);
+		result = exec_launch(x, &c.pid, &c.pidfd, &c.listener_fd, e);
+	}
+	exec_close(x);
+	if (result < 0) {
+		life_leave(&c);
+		return -1;
+	}
+	c.started = loop_now();
+	*ret_listener_fd = fd_steal(&c.listener_fd);
+	*ret = c;
+	return 0;
+}
+
+void life_leave(struct created *c)
+{
+	if (c->pidfd >= 0 && c->pid > 0)
+		child_end(c->pid);
+	fd_close(&c->pidfd);
+	fd_close(&c->listener_fd);
 }

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "filter/pure.h"
 #include "filter/seccomp_eval.h"
 #include "filter/syscalls.h"
 #include "life/bundle.h"
@@ -108,6 +109,20 @@ static void surface_of(const struct plan *p, struct arena *a, struct surface *re
 	surface_namespaces(p, a, ret);
 }
 
+/* Those that a create of these options would say. */
+static void explain_notes(const struct create_options *o, const struct host_facts *facts,
+			  const struct plan *p, struct arena *a, struct notes *ret)
+{
+	size_t i;
+
+	*ret = p->warnings;
+	if (o->ids_if_possible && facts->no_id_range)
+		notes_add(ret, arena_printf(a, "no user namespace, since %s", facts->no_id_range),
+			  a);
+	for (i = 0; i < p->cgroup.warnings.n; i++)
+		notes_add(ret, p->cgroup.warnings.v[i], a);
+}
+
 /* One of the two plans; the config is read anew, since a policy changes it. */
 static int explain_plan(const struct create_options *o, const struct policy *policy,
 			const struct record *r, struct arena *a, struct explanation *x,
@@ -117,7 +132,9 @@ static int explain_plan(const struct create_options *o, const struct policy *pol
 	struct plan *p = arena_new(a, struct plan);
 	struct host_facts facts;
 	struct bundle bundle;
+	struct notes missing = {0};
 	struct joins joins;
+	size_t i;
 	int result;
 
 	if (life_probe_for(o, a, &facts, e) < 0 || bundle_load(o, a, &bundle, e) < 0 ||
@@ -129,8 +146,12 @@ static int explain_plan(const struct create_options *o, const struct policy *pol
 		facts.id_range = r->id_range;
 	else if (policy)
 		range_find(o, bundle.dir, bundle.config, a, &facts, &t);
-	if (policy)
+	if (policy) {
 		policy_tighten_all(policy, &facts, bundle.config, a, &x->clamps, &x->refusals);
+		life_limit_without_cgroups(&facts, bundle.config, a, &missing);
+		if (o->pure)
+			pure_narrow(&bundle.config->linux_.seccomp, a);
+	}
 	result = plan_make(bundle.config, o->id, bundle.dir, &facts, a, p, e);
 	joins_close(&joins);
 	if (result < 0)
@@ -138,7 +159,10 @@ static int explain_plan(const struct create_options *o, const struct policy *pol
 	if (policy) {
 		life_measure_machine(policy, &facts);
 		policy_set_conditions(policy, bundle.config, &facts, "/", a, p);
-		x->notes = p->warnings;
+		explain_notes(o, &facts, p, a, &x->notes);
+		for (i = 0; i < missing.n; i++)
+			notes_add(&x->notes, missing.v[i], a);
+		x->plan = p;
 	}
 	surface_of(p, a, ret);
 	return 0;
@@ -165,6 +189,8 @@ int life_explain(const struct create_options *o, struct arena *a, struct explana
 	if (bundle_load(o, a, &bundle, e) < 0 ||
 	    life_choose_policy(o->policy, &bundle.config->annotations, a, &policy, e) < 0)
 		return -1;
+	if (o->ids_if_possible && policy.level[LEVEL_USER_NS] == USER_NS_ALWAYS)
+		policy.level[LEVEL_USER_NS] = USER_NS_AUTO;
 	return explain_with(o, &policy, NULL, a, ret, e);
 }
 

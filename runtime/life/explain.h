@@ -30,6 +30,7 @@ struct explanation {
 	struct policy_clamps refusals;
 	struct notes notes;	/* what this host can't give */
 	struct surface here, as_asked;
+	const struct plan *plan; /* under the policy */
 };
 
 /* A bundle, or a config in memory. */

@@ -7,11 +7,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/path.h"
+#include "base/str.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/rdt.h"
 #include "cgroup/systemd.h"
 #include "life/bundle.h"
+#include "filter/pure.h"
 #include "life/internal.h"
 #include "life/policy.h"
 #include "life/range.h"
@@ -89,6 +92,36 @@ static int host_find_units(const struct create_options *o, struct arena *a, stru
 	return rc < 0 ? -1 : cgroup_host_find_units(&f->cgroup, manager, a, e);
 }
 
+/* Where he has none already. That it can't be is no failure: then there are no cgroups. */
+static void host_enter_boxes(const struct cgroup_host *host)
+{
+	struct error e;
+	size_t i;
+
+	for (i = 0; i < host->n; i++)
+		if (host->mode == CGROUP_V2 && !host->v[i].base && cgroup_boxes_enter(&e) < 0)
+			log_info("no cgroup of the user's own manager: %s", e.text);
+}
+
+int life_open_boxes(bool start, struct arena *a, struct cgroup_boxes *ret, struct error *e)
+{
+	struct cgroup_host host;
+
+	*ret = CGROUP_BOXES_NONE;
+	if (!systemd_is_running())
+		return 0;
+	if (cgroup_host_probe(!sys_is_machine_root(), a, &host, e) < 0)
+		return -1;
+	if (!sys_is_machine_root()) {
+		host_enter_boxes(&host);
+		return 0;
+	}
+	if (cgroup_host_find_units(&host, NULL, a, e) < 0)
+		return -1;
+	cgroup_boxes_open(&host, start, a, ret);
+	return 0;
+}
+
 int life_probe_for(const struct create_options *o, struct arena *a, struct host_facts *ret,
 		   struct error *e)
 {
@@ -96,6 +129,7 @@ int life_probe_for(const struct create_options *o, struct arena *a, struct host_
 		return -1;
 	if (o->no_cgroups)
 		ret->cgroup.mode = CGROUP_DISABLED;
+	ret->cgroup.limits_if_possible = o->limits_if_possible;
 	return o->systemd ? host_find_units(o, a, ret, e) : 0;
 }
 
@@ -133,9 +167,26 @@ int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret
 	return 0;
 }
 
-/* Where the kernel knows it, a call that is asked about is not begun anew by each signal. */
-static void host_observe(struct plan *p)
+int life_watch(struct oci_seccomp *c, enum observe how, bool learns, struct arena *a,
+	       struct seccomp_program *ret_judge, struct error *e)
 {
+	struct notes notes = {0}; /* which the plan has, too */
+
+	*ret_judge = (struct seccomp_program){0};
+	if ((how != OBSERVE_NOTHING || learns) &&
+	    seccomp_program_build(c, a, ret_judge, &notes, e) < 0)
+		return -1;
+	observe_add_rules(c, how, a);
+	return 0;
+}
+
+/* Where the kernel knows it, a call that is asked about is not begun anew by each signal. */
+void life_watch_planned(const struct oci_seccomp *c, const struct seccomp_program *judge,
+			struct plan *p)
+{
+	p->judge = *judge;
+	if (!c->observed)
+		return;
 	observe_denials(&p->filter);
 	p->filter.flags |= seccomp_waits_killable();
 }
@@ -154,13 +205,88 @@ void life_measure_machine(const struct policy *p, struct host_facts *f)
 					    .now = (uint64_t)time(NULL)};
 }
 
+static void host_rlimit(struct oci_config *c, const char *type, uint64_t value, struct arena *a)
+{
+	struct oci_process *p = &c->process;
+	const size_t n = p->rlimits.n;
+	struct oci_rlimit *wider = arena_array(a, n + 1, struct oci_rlimit);
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		wider[i] = p->rlimits.v[i];
+		if (str_eq(wider[i].type, type))
+			return; /* whoever asked for one has it */
+	}
+	wider[n] = (struct oci_rlimit){.type = arena_strdup(a, type), .hard = value, .soft = value};
+	p->rlimits.v = wider;
+	p->rlimits.n = n + 1;
+}
+
+static void host_note_missing(const char *field, const char *controller, const char *instead,
+			      struct notes *notes, struct arena *a)
+{
+	notes_add(notes,
+		  arena_printf(a, "%s: the cgroup controller %s is not to be had here%s",
+			       field, controller, instead),
+		  a);
+}
+
+/* Of memory, what is private and can be written counts: runtimes reserve far more than they use, so
+ * RLIMIT_AS would end them. The number of processes is that of one id in one user namespace. */
+static void host_limit(struct oci_config *c, bool memory, bool pids, struct arena *a)
+{
+	const struct oci_resources *r = &c->linux_.resources;
+
+	if (memory && r->memory.limit.set && r->memory.limit.v > 0)
+		host_rlimit(c, "RLIMIT_DATA", (uint64_t)r->memory.limit.v, a);
+	if (pids && r->pids_limit.set && r->pids_limit.v > 0)
+		host_rlimit(c, "RLIMIT_NPROC", (uint64_t)r->pids_limit.v, a);
+}
+
+void life_limit_by_rlimits(struct oci_config *c, struct arena *a)
+{
+	host_limit(c, true, true, a);
+}
+
+void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a,
+				struct notes *notes)
+{
+	struct oci_resources *r = &c->linux_.resources;
+	const bool none = cgroup_plan_skips(&f->cgroup, !f->machine_root) != NULL;
+	const bool memory = none || !cgroup_host_gives(&f->cgroup, "memory"),
+		   pids = none || !cgroup_host_gives(&f->cgroup, "pids"),
+		   cpu = !none && !cgroup_host_gives(&f->cgroup, "cpu");
+
+	if (!f->cgroup.limits_if_possible)
+		return;
+	host_limit(c, memory, pids, a);
+	if (none)
+		return; /* which the plan says */
+	if (memory && r->memory.limit.set) {
+		r->memory.limit.set = r->memory.swap.set = false;
+		host_note_missing("linux.resources.memory.limit", "memory",
+				  "; instead RLIMIT_DATA holds for each process", notes, a);
+	}
+	if (pids && r->pids_limit.set) {
+		r->pids_limit.set = false;
+		host_note_missing("linux.resources.pids.limit", "pids",
+				  "; instead RLIMIT_NPROC holds", notes, a);
+	}
+	if (cpu && r->cpu.quota.set) {
+		r->cpu.quota.set = r->cpu.period.set = r->cpu.shares.set = false;
+		host_note_missing("linux.resources.cpu.quota", "cpu",
+				  "; whole processors are held by affinity", notes, a);
+	}
+}
+
 static int host_plan(const struct create_options *o, struct host_facts *facts,
 		     const struct bundle *b, struct arena *a, struct plan *p, struct tightened *t,
 		     struct error *e)
 {
 	const char *state_root = path_clean(a, life_state_dir(o->root, ".", a));
-	struct seccomp_program judge = {0};
-	struct notes notes = {0}; /* which the plan has, too */
+	struct seccomp_program judge;
+	struct notes missing = {0};
+	size_t i;
 
 	if (life_choose_policy(o->policy, &b->config->annotations, a, &t->policy, e) < 0 ||
 	    life_check_options(&t->policy, o, e) < 0)
@@ -170,15 +296,16 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	range_find(o, b->dir, b->config, a, facts, t);
 	if (policy_tighten(&t->policy, facts, b->config, a, &t->clamps, e) < 0)
 		return -1;
-	if (o->observe != OBSERVE_NOTHING &&
-	    seccomp_program_build(&b->config->linux_.seccomp, a, &judge, &notes, e) < 0)
+	life_limit_without_cgroups(facts, b->config, a, &missing);
+	if (o->pure)
+		pure_narrow(&b->config->linux_.seccomp, a);
+	if (life_watch(&b->config->linux_.seccomp, o->observe, o->learning != NULL, a, &judge, e) <
+		    0 ||
+	    plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
 		return -1;
-	observe_add_rules(&b->config->linux_.seccomp, o->observe, a);
-	if (plan_make(b->config, o->id, b->dir, facts, a, p, e) < 0)
-		return -1;
-	p->judge = judge;
-	if (b->config->linux_.seccomp.observed)
-		host_observe(p);
+	life_watch_planned(&b->config->linux_.seccomp, &judge, p);
+	for (i = 0; i < missing.n; i++)
+		notes_add(&p->warnings, missing.v[i], a);
 	if (o->ids_if_possible && facts->no_id_range)
 		notes_add(&p->warnings,
 			  arena_printf(a, "no user namespace, since %s", facts->no_id_range), a);

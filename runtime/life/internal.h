@@ -24,7 +24,8 @@ struct tightened {
 void life_tell(const char *root, const char *id, const struct tightened *t, const char *failed,
 	       struct arena *a);
 
-/* The same of a container that was made, later: nobody is to wait for it. t stays where it is. */
+/* For a container that was made: the line is written later, so that nobody waits for it. t stays
+ * where it is. */
 struct telling *life_tell_later(const char *root, const char *id, const struct tightened *t,
 				struct arena *a);
 void life_tell_rest(struct created *c);
@@ -65,7 +66,7 @@ int life_status(const struct store *s, const struct record *r, enum status *ret,
 /* cgroups false: without them, for verbs that use those on record. */
 int life_probe_host(bool cgroups, struct arena *a, struct host_facts *ret, struct error *e);
 
-/* The same for a create of these options: also who makes its cgroups. */
+/* All facts that a create of these options needs: also who makes its cgroups. */
 int life_probe_for(const struct create_options *o, struct arena *a, struct host_facts *ret,
 		   struct error *e);
 
@@ -79,6 +80,21 @@ struct bundle;
 int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret_joins,
 		  struct host_facts *f, struct error *e);
 
+/* Before and after a plan is made: its filter asks about what it denies (filter/observe.h), and the
+ * plan has the judge. */
+int life_watch(struct oci_seccomp *c, enum observe how, bool learns, struct arena *a,
+	       struct seccomp_program *ret_judge, struct error *e);
+void life_watch_planned(const struct oci_seccomp *c, const struct seccomp_program *judge,
+			struct plan *p);
+
+/* Where limits are had if possible and there are no cgroups, or not all of their controllers: rlimits
+ * in their place, and notes about those that the plan won't see. */
+void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a,
+				struct notes *notes);
+
+/* The same limits for a process that joins a container without cgroups. */
+void life_limit_by_rlimits(struct oci_config *c, struct arena *a);
+
 /* What a policy that makes up files of /proc has to know. */
 void life_measure_machine(const struct policy *p, struct host_facts *f);
 
@@ -91,10 +107,13 @@ int life_plan(const struct create_options *o, struct host_facts *facts, const st
  * *ret_notify_fd is where the program will say that it is ready, if anybody waits for it, or -1.
  * take_fd: gets the listener of its filter, if there is one; NULL: it goes to listenerPath. */
 int life_start_created(struct store *s, struct record *r, int pidfd, int *ret_notify_fd,
-		       int *take_fd, struct arena *a, struct error *e);
+		       int *take_fd, struct created *watched, struct arena *a, struct error *e);
 
 /* Waits until the program runs. -1 with the reason why it doesn't; the process may
  * still be there. */
+/* Has it watched, once init says that whoever does may begin. */
+int life_await_watched(int sock, struct created *c, struct arena *a, struct error *e);
+
 int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, int *take_fd,
 		       struct arena *a, struct error *e);
 

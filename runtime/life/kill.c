@@ -14,13 +14,15 @@
 struct killing {
 	struct cgroup_dirs dirs;
 	int sig;
+	int pidfd; /* of init, as far as the cgroups are the container's only with it; or -1 */
 };
 
 static int kill_all(void *arg, struct error *e)
 {
 	const struct killing *k = arg;
 
-	return k->sig == SIGKILL ? cgroup_kill(&k->dirs, e) : cgroup_signal(&k->dirs, k->sig, e);
+	return k->sig == SIGKILL ? cgroup_kill_with_init(&k->dirs, k->pidfd, e) :
+				   cgroup_signal(&k->dirs, k->sig, e);
 }
 
 /* Signals all processes of a container that has no cgroups. 1: none but init can be found, and the
@@ -50,6 +52,22 @@ static void kill_thaw(const struct cgroup_dirs *dirs, const struct noter *noter)
 		note(noter, "%s", why.text);
 }
 
+/* Init has ended. What has outlived it is killed, too; where nothing has, that is said. */
+static int kill_find_rest(const struct record *r, bool all, struct cgroup_dirs *dirs,
+			  struct error *e)
+{
+	int holds = cgroup_unit_holds(&r->unit, dirs, e);
+
+	/* The end of init was that of all others. */
+	if (holds < 0 && r->own_pid_ns && r->pid > 0)
+		holds = 0;
+	if (holds < 0)
+		return -1;
+	if (!holds || (!all && cgroup_is_empty(dirs)))
+		dirs->n = 0;
+	return 0;
+}
+
 int life_kill(const char *root, const char *id, int sig, bool all, const struct noter *noter,
 	      struct arena *a, struct error *e)
 {
@@ -58,6 +76,7 @@ int life_kill(const char *root, const char *id, int sig, bool all, const struct 
 	struct cgroup_dirs dirs;
 	enum status status;
 	struct record r;
+	bool whole;
 
 	if (life_load(root, id, STORE_LOOK, a, &s, &r, e) < 0)
 		return -1;
@@ -65,12 +84,16 @@ int life_kill(const char *root, const char *id, int sig, bool all, const struct 
 	dirs = life_cgroups(&r);
 	if (store_status(&s, &r, &status, &pidfd, e) < 0)
 		return -1;
-	/* What has outlived init is killed, too; where nothing has, that is said. */
-	if (!all && pidfd < 0 && dirs.n && cgroup_is_empty(&dirs))
-		dirs.n = 0;
-	if (dirs.n && (all || (sig == SIGKILL && !r.own_pid_ns)))
-		return life_act_by_ids(kill_all, &(struct killing){dirs, sig}, &s, a, e);
-	if (!dirs.n && (all || (sig == SIGKILL && !r.own_pid_ns))) {
+	whole = all || (sig == SIGKILL && !r.own_pid_ns);
+	if (whole && pidfd < 0 && dirs.n && kill_find_rest(&r, all, &dirs, e) < 0)
+		return -1;
+	if (dirs.n && whole)
+		return life_act_by_ids(kill_all,
+				       &(struct killing){.dirs = dirs,
+							 .sig = sig,
+							 .pidfd = r.unit.name ? pidfd : -1},
+				       &s, a, e);
+	if (!dirs.n && whole) {
 		int rc = kill_members(&s, &r, pidfd, sig, e);
 
 		if (rc <= 0)

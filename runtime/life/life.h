@@ -21,14 +21,23 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "cgroup/boxes.h"
 #include "cgroup/rdt.h"
 #include "cgroup/stats.h"
 #include "filter/observe.h"
+#include "learn/watch.h"
 #include "oci/notes.h"
 #include "plan/plan.h"
 #include "state/record.h"
 #include "state/store.h"
 #include "worker/end.h"
+
+/* A filesystem that the caller has made for the container, in place of the tmpfs that the config
+ * has at that place. */
+struct given_tree {
+	const char *destination;
+	int tree_fd; /* attached nowhere; it stays the caller's to close */
+};
 
 struct create_options {
 	const char *root; /* of the state */
@@ -49,17 +58,22 @@ struct create_options {
 				     */
 	const char *policy; /* a name, or a path; NULL: what the administrator says */
 	bool ids_if_possible; /* a host that can't map them is no reason to refuse (policy code) */
+	bool limits_if_possible; /* … and without cgroups rlimits hold what they can */
 	bool strict; /* a config that can't be carried out in full is an error */
 	unsigned int preserve_fds;
 	unsigned int listen_fds; /* of these, the first: by socket activation */
 	bool notify;		 /* the caller is a service that wants to know when it is ready */
 	const int *streams;	 /* three descriptors for the program; NULL: the caller's own */
 	bool reaped; /* the first process is a reaper of ours (reaper/order.h) … */
-	int control_fd; /* … and this is its end of the socket; with reaped alone */
+	int control_fd; /* … and this its end of the socket; -1: there is no program, it waits */
+	const struct given_tree *given; /* NULL: none */
+	bool keep_root; /* others run in it, too: nothing is made in it */
 	bool program_comes; /* its file is not there yet: the reaper writes it */
 	enum observe observe; /* what is denied is asked about, too: with take_listener */
+	bool pure; /* it computes and does nothing else (filter/pure.h): with take_listener */
 	bool take_listener; /* of seccomp notifications: it comes with the start instead of going to
 			       listenerPath */
+	struct learning *learning; /* who watches its system calls (learn/watch.h); NULL: nobody */
 	const struct noter *noter; /* also for what is done with the container afterwards */
 };
 
@@ -72,12 +86,21 @@ struct created {
 	bool terminal_is_ours; /* its master is on its way over create_options.console_fd */
 	bool take_listener;
 	int listener_fd;       /* taken already, or -1 */
-	struct seccomp_program judge; /* says what to answer, where denials are observed */
+	struct seccomp_program judge; /* says what to answer, where denials are observed, and what
+					 the kernel will, where calls are watched */
+	struct learning *learning;
+	bool reaped;
 	int notify_fd;	       /* where the program says that it is ready, or -1 */
 	int64_t started;       /* the moment (sys/loop.h); 0: it was not */
 	const struct noter *noter;
 	struct telling *telling; /* what is still to be told of it (life/tell.c); NULL: nothing */
+	uint64_t cpu_before; /* what was counted before it joined … */
+	uint64_t oom_before; /* … another's container */
 };
+
+/* Where systemd has given away a place for boxes (cgroup/boxes.h), on machines where the caller may
+ * have one. start: it is made if it isn't there. The caller closes it when his box is made. */
+int life_open_boxes(bool start, struct arena *a, struct cgroup_boxes *ret, struct error *e);
 
 int life_create(const struct create_options *o, struct arena *a, struct created *ret,
 		struct error *e);
@@ -136,8 +159,22 @@ struct exec_options {
 	bool strict;
 	unsigned int preserve_fds;
 	const struct noter *noter;
+	/* For life_join() alone, as create_options has them. */
+	const int *streams;
+	int control_fd;
+	bool program_comes;
+	enum observe observe;
 };
 int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, struct error *e);
+
+/* The same for a reaper of ours, which becomes a child of this process; it is for life_wait(),
+ * life_cpu_time() and life_leave(). The container itself stays. *ret_listener_fd as of
+ * life_launch(). */
+int life_join(const struct exec_options *o, struct arena *a, struct created *ret,
+	      int *ret_listener_fd, struct error *e);
+
+/* Kills a process that has joined a container, collects it, and lets go. */
+void life_leave(struct created *c);
 
 /* A container as it is now. */
 struct life_view {
@@ -153,6 +190,10 @@ int life_kill(const char *root, const char *id, int sig, bool all, const struct 
 
 int life_delete(const char *root, const char *id, bool force, const struct noter *noter,
 		struct arena *a, struct error *e);
+
+/* Where the administrator wants every run of code recorded: by his file, and by the file of
+ * policies that was chosen (asked, as of create_options.policy). */
+int life_audit_files(const char *asked, struct arena *a, struct strings *ret, struct error *e);
 
 /* The ids below a root, sorted. */
 int life_ids(const char *root, struct arena *a, struct strings *ret, struct error *e);

@@ -153,6 +153,22 @@ int life_choose_policy(const char *asked, const struct pairs *annotations, struc
 	return result < 0 ? -1 : choose_by_annotation(&admin, annotations, a, ret, e);
 }
 
+int life_audit_files(const char *asked, struct arena *a, struct strings *ret, struct error *e)
+{
+	struct policy_file files[2] = {0};
+	bool found;
+	size_t i;
+
+	*ret = (struct strings){.v = arena_array(a, ARRAY_SIZE(files) + 1, char *)};
+	if (life_read_policies(a, &files[0], &found, e) < 0 ||
+	    (asked && strchr(asked, '/') && life_read_policy_file(asked, a, &files[1], e) < 0))
+		return -1;
+	for (i = 0; i < ARRAY_SIZE(files); i++)
+		if (files[i].audit && !(ret->n && str_eq(ret->v[0], files[i].audit)))
+			ret->v[ret->n++] = files[i].audit;
+	return 0;
+}
+
 int life_policy_of(const struct record *r, struct arena *a, struct policy *ret, struct error *e)
 {
 	struct policy_file admin;

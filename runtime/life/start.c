@@ -12,7 +12,7 @@
 #include "sys/patience.h"
 
 static int start_tell_init(struct store *s, const struct record *r, int pidfd, int *take_fd,
-			   struct arena *a, struct error *e)
+			   struct created *watched, struct arena *a, struct error *e)
 {
 	autoclose int sock = store_connect(s, e);
 
@@ -22,6 +22,8 @@ static int start_tell_init(struct store *s, const struct record *r, int pidfd, i
 	if (store_forget_start(s) < 0)
 		return err_sys(e, "remove the start socket");
 	if (stage_say(sock, STAGE_START, e) < 0)
+		return -1;
+	if (watched && life_await_watched(sock, watched, a, e) < 0)
 		return -1;
 	return life_await_program(sock, r->pid, pidfd, r, take_fd, a, e);
 }
@@ -38,12 +40,12 @@ static int start_run_poststart(const struct record *r, struct arena *a, struct e
 }
 
 int life_start_created(struct store *s, struct record *r, int pidfd, int *ret_notify_fd,
-		       int *take_fd, struct arena *a, struct error *e)
+		       int *take_fd, struct created *watched, struct arena *a, struct error *e)
 {
 	*ret_notify_fd = -1;
 	if (r->notify && notify_is_wanted() && (*ret_notify_fd = notify_bind(s, e)) < 0)
 		return -1;
-	if (start_tell_init(s, r, pidfd, take_fd, a, e) < 0) {
+	if (start_tell_init(s, r, pidfd, take_fd, watched, a, e) < 0) {
 		/* It may wait for a seccomp listener that nobody serves. */
 		if (pidfd >= 0)
 			pidfd_send_signal(pidfd, SIGKILL, NULL, 0);
@@ -82,7 +84,7 @@ static int start_it(const char *root, const char *id, const struct noter *noter,
 			e, ERR_CONFIG,
 			"process: the config of container \"%s\" has none, so it can't be started",
 			id);
-	if (life_start_created(&s, &r, pidfd, &notify_fd, NULL, a, e) == 0) {
+	if (life_start_created(&s, &r, pidfd, &notify_fd, NULL, NULL, a, e) == 0) {
 		store_unlock(&s);
 		return notify_fd < 0 ? 0 : notify_wait(notify_fd, r.pid, pidfd, noter, e);
 	}

@@ -56,7 +56,7 @@ static void tell_write(const char *id, const struct policy *p, const struct poli
 	buf_str(b, "}\n");
 }
 
-/* Where the last KEPT lines of the text begin. */
+/* Where the last lines of the text begin, of which `keep` are kept. */
 static size_t last_lines(const char *text, size_t len, size_t keep)
 {
 	size_t at = len;
@@ -69,8 +69,8 @@ static size_t last_lines(const char *text, size_t len, size_t keep)
 	return 0;
 }
 
-/* The same of a file, and no more than LIST_KEPT of it, read piece by piece: a process that
- * makes a container is to stay small. */
+/* Where the lines of the file begin that are kept, in its last LIST_KEPT bytes. It is read piece by
+ * piece, for a process that makes a container is to stay small. */
 static off_t list_cut(int fd, off_t size)
 {
 	off_t at = size, cut = size, floor = size > LIST_KEPT ? size - LIST_KEPT : 0;

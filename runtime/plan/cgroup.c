@@ -58,6 +58,13 @@ size_t cgroup_build_find(const struct cgroup_build *b, const char *controller)
 	return CGROUP_NO_DIR;
 }
 
+bool cgroup_host_gives(const struct cgroup_host *host, const char *controller)
+{
+	const struct cgroup_build b = {.host = host};
+
+	return cgroup_build_find(&b, controller) != CGROUP_NO_DIR;
+}
+
 int cgroup_build_need(struct cgroup_build *b, const char *controller, const char *field,
 		      size_t *ret_dir)
 {
@@ -410,8 +417,7 @@ static const char *limits_asked(const struct oci_resources *r, struct arena *a)
 	return text;
 }
 
-/* Why this caller gets no cgroups, or NULL. */
-static const char *skip_reason(const struct cgroup_host *host, bool rootless)
+const char *cgroup_plan_skips(const struct cgroup_host *host, bool rootless)
 {
 	size_t i;
 
@@ -462,8 +468,9 @@ static int devices_unenforced(struct cgroup_build *b, const struct oci_config *c
 /*
  * A container without cgroups. Who asked for that, and the machine's root, who can mend what is
  * amiss, get an error for limits that can't be had; an ordinary user gets his container without
- * them, and a warning.
+ * them, and a warning. So does everybody who said that he takes what can be had.
  */
+#define INSTEAD "; instead RLIMIT_DATA holds for each process, RLIMIT_NPROC for their number"
 static int plan_skipped(struct cgroup_build *b, const struct oci_config *c, bool rootless)
 {
 	const char *asked = limits_asked(&c->linux_.resources, b->a);
@@ -473,11 +480,15 @@ static int plan_skipped(struct cgroup_build *b, const struct oci_config *c, bool
 		return -1;
 	if (!*asked)
 		return 0;
-	if (!rootless || b->host->mode == CGROUP_DISABLED)
+	if (!b->host->limits_if_possible && (!rootless || b->host->mode == CGROUP_DISABLED))
 		return err_set(b->e, ERR_HOST, "%s: no cgroups here: %s", asked,
 			       b->p->skipped_reason);
-	cgroup_build_note(b, arena_printf(b->a, "%s: without effect, for there are no cgroups: %s",
-					  asked, b->p->skipped_reason));
+	cgroup_build_note(b,
+			  arena_printf(b->a,
+				       b->host->limits_if_possible ?
+					       "%s: there are no cgroups to hold this: %s" INSTEAD :
+					       "%s: without effect, for there are no cgroups: %s",
+				       asked, b->p->skipped_reason));
 	return 0;
 }
 
@@ -512,7 +523,7 @@ int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cg
 
 	if (plan_path(&b, c, id, rootless) < 0)
 		return -1;
-	plan.skipped_reason = skip_reason(host, rootless);
+	plan.skipped_reason = cgroup_plan_skips(host, rootless);
 	if (plan.skipped_reason) {
 		plan.path = NULL;
 		plan.unit = (struct cgroup_unit){0};

@@ -52,6 +52,7 @@ struct cgroup_host {
 	struct cgroup_hierarchy *v;
 	enum cgroup_driver driver;
 	uint32_t unit_timeout_s;
+	bool limits_if_possible; /* a host without cgroups is no reason to refuse limits */
 };
 
 /* What stands in the state record: enough to kill, freeze and remove without the config. */
@@ -147,6 +148,12 @@ struct cgroup_plan {
  */
 int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cgroup_host *host,
 		     bool rootless, struct arena *a, struct cgroup_plan *ret, struct error *e);
+
+/* Why this caller gets no cgroups, or NULL. */
+const char *cgroup_plan_skips(const struct cgroup_host *host, bool rootless);
+
+/* Whether cgroups of ours can have this controller (v1's name). */
+bool cgroup_host_gives(const struct cgroup_host *host, const char *controller);
 
 /* linux.cgroupsPath and the id → the path below each mount point. */
 int cgroup_plan_path(const char *cgroups_path, const char *id, struct arena *a, char **ret_path,

@@ -17,7 +17,8 @@ struct cgroup_build {
  * name is v1's ("blkio"). */
 size_t cgroup_build_find(const struct cgroup_build *b, const char *controller);
 
-/* The same, noting that a v2 controller must be enabled; absence is an error that names field. */
+/* Finds it, too, and notes that a v2 controller must be enabled. Without one: an error that names
+ * field. */
 int cgroup_build_need(struct cgroup_build *b, const char *controller, const char *field,
 		      size_t *ret_dir);
 

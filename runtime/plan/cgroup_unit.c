@@ -144,7 +144,8 @@ int cgroup_build_unit(struct cgroup_build *b, const struct oci_config *c, const 
 
 bool cgroup_unit_is_made_in(const struct cgroup_hierarchy *h)
 {
-	static const char *const managed[] = {"name=systemd", "cpu", "cpuacct", "memory",
+	/* cpuacct goes with cpu; where it is mounted by itself, systemd makes nothing in it. */
+	static const char *const managed[] = {"name=systemd", "cpu",  "memory",
 					      "blkio",	      "pids", "devices"};
 	size_t i, len;
 	const char *s;

@@ -34,7 +34,7 @@ struct oci_id_maps ids_map_plainly(struct id_range range, struct arena *a);
 struct oci_id_maps ids_map_to_owner(struct id_range range, uint32_t owner, uint32_t program,
 				    struct arena *a);
 
-/* The same for a program without capabilities, whom it does not help that root inside is the owner:
- * the program itself is. */
+/* For a volume of a program without capabilities, whom it would not help that root inside is the
+ * owner: the program itself is. */
 struct oci_id_maps ids_map_to_program(struct id_range range, uint32_t owner, uint32_t program,
 				      struct arena *a);

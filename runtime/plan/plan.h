@@ -92,6 +92,7 @@ struct plan {
 	bool root_readonly;
 	bool root_nodev;      /* nodes that the image brings along are none */
 	bool root_nosuid;
+	bool root_kept;	      /* others have it: what it lacks is made in memory (rootfs/cover.h) */
 	bool keeps_keyring;   /* the caller's session keyring, and no new one */
 	bool no_write_execute; /* no memory is both */
 	struct plan_guard guard; /* conditions of a policy */

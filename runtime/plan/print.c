@@ -64,6 +64,7 @@ static void print_root(const struct plan *p, struct facts *f)
 	fact_str(f, "by", p->new_root ? "pivot" : p->root_detached ? "chroot-detached" : "chroot");
 	fact_is(f, "readonly", p->root_readonly);
 	fact_is(f, "nodev", p->root_nodev);
+	fact_is(f, "kept", p->root_kept);
 	fact_is(f, "may-be-moved", p->no_pivot);
 	print_propagation(f, p->root_propagation, p->root_propagation_all);
 }

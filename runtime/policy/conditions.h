@@ -9,6 +9,6 @@ void policy_set_conditions(const struct policy *p, const struct oci_config *c,
 			   const struct host_facts *facts, const char *state_root, struct arena *a,
 			   struct plan *plan);
 
-/* The same for a further process. */
+/* For the plan of a further process (exec). */
 void policy_set_conditions_exec(const struct policy *p, const struct oci_config *c,
 				const struct host_facts *facts, struct arena *a, struct plan *plan);

@@ -40,6 +40,7 @@ static const struct json_row policy_file_rows[] = {
 	F(policy_file, "version", U32, version, REQUIRED),
 	F(policy_file, "default", STR, fallback),
 	L(policy_file, "choices", STRINGS, choices, POLICIES_MAX, OMIT),
+	F(policy_file, "audit", STR, audit, OMIT),
 	N(policy_file, "policies", MAP, policies, policy_text, POLICIES_MAX, OMIT),
 };
 /* clang-format on */
@@ -93,6 +94,9 @@ static int file_check(const struct policy_file *f, struct arena *a, struct error
 		return err_set(e, ERR_CONFIG,
 			       "version: this sbxrun knows 1 to %d, and not %u", POLICY_VERSION,
 			       f->version);
+	if (f->audit && f->audit[0] != '/')
+		return err_set(e, ERR_CONFIG, "audit: %s is not an absolute path",
+			       json_show(f->audit).text);
 	for (i = 0; i < f->policies.n; i++) {
 		const struct policy_text *t = &f->policies.v[i];
 

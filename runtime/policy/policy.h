@@ -100,6 +100,7 @@ struct policy_file {
 	uint32_t version;
 	char *fallback; /* "default": what holds where nobody chose */
 	struct strings choices; /* what a flag, a name or an annotation may choose; empty: all */
+	char *audit; /* an absolute path: where each run of `do` is recorded; NULL: nowhere */
 	LIST(struct policy_text) policies;
 };
 

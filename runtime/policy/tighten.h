@@ -13,7 +13,7 @@
 int policy_tighten(const struct policy *p, const struct host_facts *facts, struct oci_config *c,
 		   struct arena *a, struct policy_clamps *ret, struct error *e);
 
-/* The same for who wants to know everything: what is refused is listed, and the rows go on. */
+/* For who wants to know everything: what a row refuses is listed, and the rows after it go on. */
 void policy_tighten_all(const struct policy *p, const struct host_facts *facts,
 			struct oci_config *c, struct arena *a, struct policy_clamps *ret,
 			struct policy_clamps *ret_refusals);

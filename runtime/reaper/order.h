@@ -15,6 +15,13 @@
 
 enum { REAPER_CPU_WORDS = 16, REAPER_NAME_MAX = 256 };
 
+/* In place of the number of a socket: it has none, and is the first process of a box that stays
+ * … */
+#define REAPER_WAITS "wait"
+/* … and this signal (SIGTERM) has it kill all others. They are dying once it is no longer
+ * pending. */
+enum { REAPER_END_CALLS = 15 };
+
 struct reaper_order {
 	uint64_t cpus[REAPER_CPU_WORDS]; /* which processors it may run on; all zero: any */
 	uint64_t file_size;

@@ -4,6 +4,12 @@
  * starts it as its child, collects everybody's children, passes signals on, says how the program
  * ended, and takes all others along by its own end.
  *
+ * A box that stays between calls (box/sandbox.h) has two of them. Its first process has no socket
+ * (the argument "wait"): it collects children, and a signal from outside kills all but itself. Each
+ * call is a second one, a child from outside. That one isn't first, and so sees by itself to it
+ * that nothing outlives the call: the orphans of the call become its children, and calls come one
+ * at a time, so all others in the pid namespace are its own.
+ *
  * It runs with the program's rights, ids and filter, has no C library and no memory but a page or
  * two, and nobody inside can look into it (PR_SET_DUMPABLE). Arguments: the number of its socket,
  * the path to execute, and the program's own arguments.
@@ -92,6 +98,23 @@ __attribute__((noreturn)) static void end(int status)
 		call3(__NR_exit_group, status, 0, 0);
 }
 
+static int is_first(void)
+{
+	return call3(__NR_getpid, 0, 0, 0) == 1;
+}
+
+/* The end of the reaper, and of all others. One kill() for all: nobody can fork past it. A call
+ * without a process of its own leaves the others alone: they may be of the next one. */
+__attribute__((noreturn)) static void end_all(int status)
+{
+	if (!is_first() && call(__NR_wait4, ANY_CHILD, 0, NO_HANG, 0, 0) != -ECHILD) {
+		call3(__NR_kill, -1, SIGKILL, 0);
+		while (call(__NR_wait4, ANY_CHILD, 0, 0, 0, 0) != -ECHILD)
+			;
+	}
+	end(status);
+}
+
 /* ---- the socket ---- */
 
 static void say(int sock, enum reaper_kind kind, int value)
@@ -104,7 +127,7 @@ static void say(int sock, enum reaper_kind kind, int value)
 __attribute__((noreturn)) static void fail(int sock, enum reaper_place place, long result)
 {
 	say(sock, REAPER_FAILED, (int)place << 16 | (int)-result);
-	end(127);
+	end_all(127);
 }
 
 /* All of it; whoever is gone has no use for a box. */
@@ -118,7 +141,7 @@ static void take(int sock, void *to, size_t n)
 		if (got == -EINTR)
 			continue;
 		if (got <= 0)
-			end(127);
+			end_all(127);
 		p += got;
 		n -= (size_t)got;
 	}
@@ -173,11 +196,19 @@ __attribute__((noreturn)) static void become(int sock, char **argv, char **env)
 	call3(__NR_ioctl, 0, TIOCSPGRP_CALL, (long)&self);
 	block_all(0);
 	why = call3(__NR_execve, (long)argv[0], (long)(argv + 1), (long)env);
-	fail(sock, REAPER_AT_PROGRAM, why);
+	say(sock, REAPER_FAILED, (int)REAPER_AT_PROGRAM << 16 | (int)-why);
+	end(127);
+}
+
+/* What was written for the program of a call goes with it. */
+static void remove_file(const char *file)
+{
+	if (*file && !is_first())
+		call3(__NR_unlinkat, AT_FDCWD, (long)file, 0);
 }
 
 /* Collects whoever has ended; the end of the program is the end of all. */
-static void collect(int sock, long program)
+static void collect(int sock, long program, const char *file)
 {
 	int status;
 	long pid;
@@ -186,34 +217,42 @@ static void collect(int sock, long program)
 		status = 0;
 		pid = call(__NR_wait4, ANY_CHILD, (long)&status, NO_HANG, 0, 0);
 		if (pid == program) {
+			remove_file(file);
 			say(sock, REAPER_ENDED, status);
-			end(0);
+			end_all(0);
 		}
 		if (pid <= 0)
 			return;
 	}
 }
 
-static void pass_on(int sock)
+static void pass_on(int sock, const char *file)
 {
 	unsigned char sig = 0;
+	long got = call3(__NR_read, sock, (long)&sig, 1);
 
-	take(sock, &sig, 1);
-	call3(__NR_kill, -1, sig, 0);
+	if (got == 1)
+		call3(__NR_kill, -1, sig, 0);
+	if (got == 1 || got == -EINTR)
+		return;
+	remove_file(file);
+	end_all(127);
 }
 
-__attribute__((noreturn)) static void attend(int sock, long program)
+static struct poll_fd signals(unsigned long set)
 {
-	unsigned long all = ~0UL;
+	const long fd = call(__NR_signalfd4, -1, (long)&set, sizeof(set), O_CLOEXEC, 0);
+
+	return (struct poll_fd){.fd = (int)fd, .events = READABLE};
+}
+
+__attribute__((noreturn)) static void attend(int sock, long program, const char *file)
+{
 	struct signalfd_siginfo info;
-	struct poll_fd fds[2] = {
-		{.fd = (int)call(__NR_signalfd4, -1, (long)&all, sizeof(all), O_CLOEXEC, 0),
-		 .events = READABLE},
-		{.fd = sock, .events = READABLE},
-	};
+	struct poll_fd fds[2] = {signals(~0UL), {.fd = sock, .events = READABLE}};
 
 	for (;;) {
-		collect(sock, program);
+		collect(sock, program, file);
 		if (call(__NR_ppoll, (long)fds, 2, 0, 0, 0) < 0)
 			continue;
 		/* A signal for the first process is one for all, if it comes from outside. */
@@ -221,7 +260,32 @@ __attribute__((noreturn)) static void attend(int sock, long program)
 		    info.ssi_signo != SIGCHLD && !info.ssi_pid)
 			call3(__NR_kill, -1, (long)info.ssi_signo, 0);
 		if (fds[1].got)
-			pass_on(sock);
+			pass_on(sock, file);
+	}
+}
+
+/*
+ * The first process of a box that stays. It kills before it reads the signal that says so: once
+ * that is no longer pending, which others can see, the next call may come. A program that sends the
+ * signal has killed itself.
+ */
+__attribute__((noreturn)) static void wait_for_calls(void)
+{
+	const unsigned long end_calls = 1UL << (REAPER_END_CALLS - 1);
+	struct poll_fd fds[2] = {signals(end_calls), signals(~end_calls)};
+	struct signalfd_siginfo info;
+
+	for (;;) {
+		while (call(__NR_wait4, ANY_CHILD, 0, NO_HANG, 0, 0) > 0)
+			;
+		if (call(__NR_ppoll, (long)fds, 2, 0, 0, 0) < 0)
+			continue;
+		if (fds[0].got) {
+			call3(__NR_kill, -1, SIGKILL, 0);
+			call3(__NR_read, fds[0].fd, (long)&info, sizeof(info));
+		}
+		if (fds[1].got)
+			call3(__NR_read, fds[1].fd, (long)&info, sizeof(info));
 	}
 }
 
@@ -234,19 +298,20 @@ static int number(const char *s)
 	return n;
 }
 
-static void obey(int sock, struct reaper_order *o)
+static void obey(int sock, struct reaper_order *o, char name[REAPER_NAME_MAX])
 {
-	char name[REAPER_NAME_MAX];
 	size_t i;
 	uint64_t any = 0;
+
+	name[0] = '\0';
 
 	take(sock, o, sizeof(*o));
 	for (i = 0; i < REAPER_CPU_WORDS; i++)
 		any |= o->cpus[i];
 	if (any)
 		call3(__NR_sched_setaffinity, 0, sizeof(o->cpus), (long)o->cpus);
-	if (o->name_size > sizeof(name))
-		end(127);
+	if (o->name_size > REAPER_NAME_MAX)
+		end_all(127);
 	if (!o->name_size)
 		return;
 	take(sock, name, o->name_size);
@@ -258,17 +323,26 @@ __attribute__((noreturn, used)) void reaper_main(long *stack)
 {
 	char **argv = (char **)(stack + 1), **env = argv + stack[0] + 1;
 	struct reaper_order order;
+	char file[REAPER_NAME_MAX];
 	long program, failed = 0;
 	int sock;
 
-	if (stack[0] < 4)
+	if (stack[0] < 2)
 		end(127);
 	block_all(~0UL);
-	sock = number(argv[1]);
-	call3(__NR_fcntl, sock, F_SETFD, FD_CLOEXEC);
 	call3(__NR_prctl, PR_SET_NAME, (long)"reaper", 0);
 	call3(__NR_prctl, PR_SET_DUMPABLE, 0, 0);
-	obey(sock, &order);
+	if (argv[1][0] == REAPER_WAITS[0])
+		wait_for_calls();
+	if (stack[0] < 4)
+		end(127);
+	sock = number(argv[1]);
+	call3(__NR_fcntl, sock, F_SETFD, FD_CLOEXEC);
+	if (!is_first())
+		failed = call3(__NR_prctl, PR_SET_CHILD_SUBREAPER, 1, 0);
+	if (failed < 0)
+		fail(sock, REAPER_AT_SETUP, failed);
+	obey(sock, &order, file);
 	if (order.deny_write_execute)
 		failed = call(__NR_prctl, PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0);
 	/* EINVAL: Linux before 6.3 has no such thing, which the result says. */
@@ -280,5 +354,5 @@ __attribute__((noreturn, used)) void reaper_main(long *stack)
 	if (program < 0)
 		fail(sock, REAPER_AT_FORK, program);
 	say(sock, REAPER_RUNS, failed ? 0 : 1);
-	attend(sock, program);
+	attend(sock, program, file);
 }

@@ -125,6 +125,13 @@ int mount_open_source(const struct plan *p, const struct mount_plan *m, struct g
 	return fd_steal(&fd);
 }
 
+bool mount_wants_directory(const struct mount_plan *m, int source_fd)
+{
+	struct stat st;
+
+	return m->kind != MOUNT_BIND || fstat(source_fd, &st) < 0 || S_ISDIR(st.st_mode);
+}
+
 int mount_clone_bind(const struct plan *p, const struct mount_plan *m, int source_fd, int userns_fd,
 		     struct error *e)
 {

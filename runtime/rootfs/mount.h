@@ -19,6 +19,9 @@
 int mount_open_source(const struct plan *p, const struct mount_plan *m, struct guard_look *looks,
 		      struct error *e);
 
+/* Whether it is mounted on a directory, and not on a file. source_fd: of a bind. */
+bool mount_wants_directory(const struct mount_plan *m, int source_fd);
+
 /* The clone of it, with attributes and propagation, or -1. userns_fd: for mounts that map ids, else
  * -1. */
 int mount_clone_bind(const struct plan *p, const struct mount_plan *m, int source_fd, int userns_fd,

@@ -10,12 +10,16 @@
 
 #include "plan/plan.h"
 
+enum { MOUNTED_COVERS_MAX = 32 };
+
 struct mounted {
 	int root_dfd; /* the container's root; whoever made this closes it */
 	uint64_t root_id;
 	size_t n;
 	const struct mount_plan *plans;
 	uint64_t *ids; /* one a plan; 0: it is not mounted yet, or is several mounts (cgroups) */
+	size_t n_covers;
+	uint64_t covers[MOUNTED_COVERS_MAX]; /* of directories of the root (rootfs/cover.h) */
 };
 
 /* ids: as many as the plan has mounts, all 0. */
@@ -27,6 +31,9 @@ void mounted_add(struct mounted *mounted, const struct mount_plan *m, int fd);
 /* The mount that an open place is on; NULL: the root, or something that came along with the root, a
  * bind or the cgroups. */
 const struct mount_plan *mounted_find(const struct mounted *mounted, int fd);
+
+/* Whether it is on memory that covers a directory of the root. */
+bool mounted_is_cover(const struct mounted *mounted, int fd);
 
 /* Whether a file made there is the container's alone: the place is on the root, or in memory that
  * is the container's own. */

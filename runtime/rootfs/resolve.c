@@ -210,35 +210,73 @@ static int resolve_follow(int dfd, char *path, char *at)
 }
 
 /*
- * Opens a clean path, making what is missing. A link that leads nowhere (as
- * /etc/resolv.conf does in images that are made for systemd) has what it names made: its text takes
- * its place in the path, and all of it is looked up again from the root, which it can't climb out
- * of.
+ * Opens as much of a path (of PATH_SIZE bytes) as there is; *ret_have is its length. A link that
+ * leads nowhere (as /etc/resolv.conf does in images that are made for systemd) has what it names
+ * made: its text takes its place in the path, and all of it is looked up again from the root, which
+ * it can't climb out of.
  */
+static int resolve_as_far(const struct mounted *in, char *path, size_t *ret_have, struct error *e)
+{
+	int rounds, followed;
+
+	for (rounds = 0; rounds < ROUNDS_MAX; rounds++) {
+		autoclose int dfd = resolve_existing(in->root_dfd, path, 0, ret_have);
+
+		if (dfd < 0)
+			return err_sys(e, "resolve %s in the root filesystem", path);
+		if (!path[*ret_have])
+			return fd_steal(&dfd);
+		followed = resolve_follow(dfd, path, path + *ret_have + 1);
+		if (followed < 0)
+			return err_sys(e, "follow %s in the root filesystem", path);
+		if (followed > 0)
+			return fd_steal(&dfd);
+	}
+	return errno = ELOOP, err_sys(e, "resolve %s in the root filesystem", path);
+}
+
+static int resolve_copy(const char *path, char ret[PATH_SIZE], struct error *e)
+{
+	const size_t len = strlen(path);
+
+	if (len >= PATH_SIZE)
+		return errno = ENAMETOOLONG, err_sys(e, "resolve %.64s…", path);
+	memcpy(ret, path, len + 1);
+	return 0;
+}
+
+int resolve_lacks(const struct mounted *in, const char *path, int *ret_dfd, struct error *e)
+{
+	autoclose int fd = -1;
+	char text[PATH_SIZE];
+	size_t have;
+
+	*ret_dfd = -1;
+	if (resolve_copy(path, text, e) < 0 || (fd = resolve_as_far(in, text, &have, e)) < 0)
+		return -1;
+	if (text[have])
+		*ret_dfd = fd_steal(&fd);
+	return 0;
+}
+
+/* Opens a clean path, making what is missing. */
 static int resolve_make_all(const struct mounted *in, const char *name, bool directory,
 			    bool *ret_made, struct error *e)
 {
 	char text[PATH_SIZE];
-	size_t len = strlen(name);
-	int rounds, fd, followed;
+	int rounds, fd;
 	size_t have;
 
-	if (len >= sizeof(text))
-		return errno = ENAMETOOLONG, err_sys(e, "resolve %.64s…", name);
-	memcpy(text, name, len + 1);
+	if (resolve_copy(name, text, e) < 0)
+		return -1;
 	for (rounds = 0; rounds < ROUNDS_MAX; rounds++) {
-		autoclose int dfd = resolve_existing(in->root_dfd, text, 0, &have);
+		autoclose int dfd = resolve_as_far(in, text, &have, e);
 
 		if (dfd < 0)
-			return err_sys(e, "resolve %s in the root filesystem", text);
+			return -1;
 		*ret_made = text[have] != '\0';
 		if (!*ret_made)
 			return fd_steal(&dfd);
-		followed = resolve_follow(dfd, text, text + have + 1);
-		if (followed < 0)
-			return err_sys(e, "follow %s in the root filesystem", text);
-		if (followed == 0)
-			continue;
 		if (resolve_check_make(in, dfd, text + have, name, e) < 0)
 			return -1;
 		fd = resolve_make_rest(fd_steal(&dfd), text, &have, directory);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/magic.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include "base/fd.h"
@@ -12,6 +11,7 @@
 #include "rootfs/attach.h"
 #include "rootfs/cgroup_view.h"
 #include "rootfs/copyup.h"
+#include "rootfs/cover.h"
 #include "rootfs/devices.h"
 #include "rootfs/mask.h"
 #include "rootfs/mount.h"
@@ -20,13 +20,6 @@
 #include "rootfs/proc_files.h"
 #include "rootfs/resolve.h"
 #include "sys/sys.h"
-
-static bool rootfs_target_is_directory(const struct mount_plan *m, int source_fd)
-{
-	struct stat st;
-
-	return m->kind != MOUNT_BIND || fstat(source_fd, &st) < 0 || S_ISDIR(st.st_mode);
-}
 
 /* Rule R7: a link of one of these names must not send what is mounted there anywhere else. */
 static int rootfs_check_plain(int root_dfd, const struct mount_plan *m, struct error *e)
@@ -84,11 +77,20 @@ static bool rootfs_may_show_outer_sys(const struct plan *p, const struct mount_p
 	       !(p->caps.bounding & (1ULL << CAP_SYS_ADMIN));
 }
 
+/* What the caller has made for it (life/life.h), or a new one. */
+static int rootfs_make_fs(const struct plan *p, const struct mount_plan *m,
+			  const struct sources *s, struct in_root target, struct error *e)
+{
+	int *given = &s->mounts[m - p->mounts];
+
+	return *given >= 0 ? fd_steal(given) : mount_make_fs(m, s, target, e);
+}
+
 static int rootfs_mount_fs(const struct plan *p, struct rootfs *r, const struct mount_plan *m,
 			   const struct sources *s, struct in_root target, struct error *e)
 {
 	struct mount_plan now = *m;
-	autoclose int fd = mount_make_fs(m, s, target, e);
+	autoclose int fd = rootfs_make_fs(p, m, s, target, e);
 
 	if (fd < 0 && e->sys == EPERM && rootfs_may_show_outer_sys(p, m)) {
 		fd = mount_bind_outer_sys(p, m, e);
@@ -108,7 +110,8 @@ static int rootfs_mount_fs(const struct plan *p, struct rootfs *r, const struct 
 	return m->proc_files ? proc_files_cover(p, m, r->peers, r->nodes_fd, r->proc_dfd, e) : 0;
 }
 
-/* The same rule for links on the way: what the config calls /data may be /proc in the image. */
+/* The rule holds for links on the way, too: what the config calls /data may be /proc in the
+ * image. */
 static int rootfs_check_not_proc(const struct mount_plan *m, struct in_root target, struct error *e)
 {
 	struct statfs fs;
@@ -213,7 +216,7 @@ static int rootfs_mount(const struct plan *p, size_t i, struct sources *s, struc
 	if (m->kind == MOUNT_BIND && !sources_is_outside(m) &&
 	    rootfs_find_source(r, m, &s->mounts[i], e) < 0)
 		return -1;
-	if (resolve_make(&r->mounted, m->destination, rootfs_target_is_directory(m, s->mounts[i]),
+	if (resolve_make(&r->mounted, m->destination, mount_wants_directory(m, s->mounts[i]),
 			 &target, e) < 0)
 		return err_wrap(e, "%s.destination", m->field);
 	if (rootfs_check_not_proc(m, target, e) < 0)
@@ -269,6 +272,19 @@ static int rootfs_take_nodes(const struct plan *p, struct sources *s, struct roo
 	return p->masked_paths.n ? mask_prepare(p, r, e) : 0;
 }
 
+/* The whole of it, with what is mounted in it: a root that is kept is not changed by us either. */
+static int rootfs_restrict(const struct plan *p, const struct rootfs *r, struct error *e)
+{
+	const uint64_t set = (p->root_nodev ? MOUNT_ATTR_NODEV : 0) |
+			     (p->root_nosuid ? MOUNT_ATTR_NOSUID : 0) |
+			     (p->root_kept ? MOUNT_ATTR_RDONLY : 0);
+
+	if (set && sys_set_attr(r->dfd, true, set, 0, 0) < 0)
+		return err_sys(e, "root.path: mount it without %s",
+			       p->root_kept ? "writing" : "devices and setuid programs");
+	return 0;
+}
+
 int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, struct error *e)
 {
 	*ret = ROOTFS_NONE;
@@ -283,12 +299,8 @@ int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, st
 		return -1;
 	ret->dfd = fd_steal(&s->root_fd);
 	ret->mounted = mounted_begin(p, ret->dfd, s->mount_ids);
-	if ((p->root_nodev || p->root_nosuid) &&
-	    sys_set_attr(ret->dfd, true,
-			 (p->root_nodev ? MOUNT_ATTR_NODEV : 0) |
-				 (p->root_nosuid ? MOUNT_ATTR_NOSUID : 0),
-			 0, 0) < 0)
-		return err_sys(e, "root.path: mount it without devices and setuid programs");
+	if (rootfs_restrict(p, ret, e) < 0 || (p->root_kept && cover_missing(p, s, ret, e) < 0))
+		return -1;
 	if (rootfs_mount_all(p, s, ret, e) < 0 ||
 	    devices_make(p, &ret->mounted, ret->nodes_fd, e) < 0)
 		return -1;

@@ -21,7 +21,7 @@ struct sources {
 	int root_at_fd; /* the directory itself, where the clone will be attached */
 	int root_mapped_fd; /* the parent's clone, where ids are mapped (rootfs/stage.h); or -1 */
 	int nodes_fd;	/* what the parent has made for it (rootfs/nodes.h); -1: nothing */
-	int *mounts;	/* one a mount of the plan; -1: not a bind */
+	int *mounts;	/* one a mount of the plan; -1: not a bind, nor given */
 	bool *cloned;	/* it is a clone already, and not the source itself */
 	uint64_t *mount_ids; /* what they are once they are mounted (rootfs/mounted.h) */
 	int pid_ns_fd;	/* what procfs is to show; -1: the pid namespace of this process */

@@ -61,7 +61,7 @@ int identity_reset_signals(struct error *e);
  * priority: that one stays. */
 int identity_reset_scheduler(struct error *e);
 
-/* The same of policy and nice, for a process that may not itself: root's own, in a user namespace.
+/* Policy and nice of a process that may not reset them itself: root's own, in a user namespace.
  * Where we may not either, they stay. */
 int identity_lift_scheduler(pid_t pid, struct error *e);
 

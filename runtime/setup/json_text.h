@@ -43,8 +43,8 @@ int json_text_read(const char *what, const char *text, size_t len, struct arena 
 /* The member of an object, or NULL: also if the node is no object, or NULL. */
 struct json_node *json_text_get(const struct json_node *object, const char *key);
 
-/* The same values, with keys in the same order and numbers of the same bytes. The nodes' own keys
- * don't count. */
+/* Equal values, their keys in one order, their numbers byte by byte. The nodes' own keys don't
+ * count. */
 bool json_text_equal(const struct json_node *a, const struct json_node *b);
 
 /* Sets *e to "what:line:column: …". Returns -1. */

@@ -14,10 +14,11 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "state/store.h"
+#include "sys/lockfile.h"
 #include "sys/proc.h"
 #include "sys/sys.h"
 
-enum { NAME_SIZE = 16, NOTE_SIZE = PATH_MAX + 64, REOPENS = 8, TAKE_TRIES = 200 /* 1 s */ };
+enum { NAME_SIZE = 16, NOTE_SIZE = PATH_MAX + 64, TAKE_TRIES = 200 /* 1 s */ };
 
 /* What a file says. */
 struct range_note {
@@ -29,25 +30,6 @@ struct range_note {
 static void range_name(struct id_range range, char name[NAME_SIZE])
 {
 	snprintf(name, NAME_SIZE, "%u", range.first);
-}
-
-/* Opened and locked; -1 with EWOULDBLOCK if somebody else has it locked. */
-static int range_lock(int dfd, const char *name, int flags)
-{
-	struct stat st;
-	int tries;
-
-	for (tries = 0; tries < REOPENS; tries++) {
-		autoclose int fd = openat(dfd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
-
-		if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || fstat(fd, &st) < 0)
-			return -1;
-		/* Not if it was removed before we had the lock: its name may be another's. */
-		if (st.st_nlink)
-			return fd_steal(&fd);
-	}
-	errno = EWOULDBLOCK;
-	return -1;
 }
 
 /* false: it says nothing, as that of a create which was killed before it had written. */
@@ -118,7 +100,7 @@ static int range_try(int dfd, struct id_range range, const char *state_dir, stru
 	char name[NAME_SIZE];
 
 	range_name(range, name);
-	fd = range_lock(dfd, name, O_CREAT);
+	fd = lockfile_open(dfd, name, O_CREAT, LOCK_EX);
 	if (fd < 0 && errno == EWOULDBLOCK)
 		*ret_busy = true;
 	if (fd < 0)
@@ -243,7 +225,7 @@ void ranges_release_in(int dfd, struct id_range range, int state_dfd)
 	char name[NAME_SIZE];
 
 	range_name(range, name);
-	fd = range_lock(dfd, name, 0);
+	fd = lockfile_open(dfd, name, 0, LOCK_EX);
 	if (fd >= 0 && range_is_of(fd, state_dfd))
 		unlinkat(dfd, name, 0);
 }

@@ -44,7 +44,7 @@ void ranges_release(struct id_range range, int state_dfd);
 /* One that a container might get, and nobody has it for that. */
 int ranges_guess(const char *state_dir, struct arena *a, struct id_range *ret, struct error *e);
 
-/* The same in another directory, for tests. */
+/* In another directory, for tests. */
 int ranges_take_in(int dfd, const struct pool *pool, const char *state_dir, struct arena *a,
 		   struct range_hold *ret, struct error *e);
 void ranges_release_in(int dfd, struct id_range range, int state_dfd);

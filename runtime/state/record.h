@@ -79,7 +79,7 @@ const char *status_word(enum status s);
 void record_write_state(const struct record *r, enum status status, pid_t pid, struct arena *a,
 			struct buf *b, bool indent);
 
-/* The same on one line, as hooks get it. */
+/* The state on one line, as hooks get it. */
 char *record_state_text(const struct record *r, enum status status, pid_t pid, struct arena *a);
 
 /* What a seccomp listener is told: the specification's container process state. */

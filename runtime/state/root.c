@@ -31,6 +31,17 @@ char *store_default_root(struct arena *a, struct error *e)
 	return NULL;
 }
 
+/* sudo, cron and the like leave a user without the variable. */
+char *store_passing_root(struct arena *a)
+{
+	char *login = arena_printf(a, "/run/user/%u", geteuid());
+	struct stat st;
+
+	if (stat(login, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid())
+		return arena_printf(a, "%s/sbxrun", login);
+	return arena_printf(a, "/tmp/sbxrun-%u", geteuid());
+}
+
 static bool root_is_ours(const struct stat *st)
 {
 	return st->st_uid == geteuid() || st->st_uid == 0;

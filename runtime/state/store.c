@@ -511,7 +511,7 @@ static int store_init_lives(const struct record *r, int pidfd, struct error *e)
 	return pidfd >= 0 ? store_is_alive(pidfd) : store_open_init(r, &own_pidfd, e);
 }
 
-/* The same with a descriptor of it. */
+/* Whether init lives, as above, with a descriptor of it if it does. */
 static int store_open_init(const struct record *r, int *ret_pidfd, struct error *e)
 {
 	/* First, so that what is checked is what it refers to. */

@@ -33,6 +33,10 @@ int store_check_id(const char *id, struct error *e);
 /* The state root for this caller when --root is absent. NULL with the error: he has none. */
 char *store_default_root(struct arena *a, struct error *e);
 
+/* Where there is none: for containers that end with their caller. That it is his own is looked at
+ * when it is opened, as always. */
+char *store_passing_root(struct arena *a);
+
 /* Makes ROOT/ID, locked. An id in use is ERR_EXISTS. */
 int store_claim(const char *root, const char *id, struct store *ret, struct error *e);
 

@@ -27,6 +27,16 @@ int child_collect(pid_t pid)
 	return child_collect_usage(pid, &ignored);
 }
 
+pid_t child_next(int *ret_status)
+{
+	pid_t got;
+
+	do
+		got = waitpid(-1, ret_status, __WALL);
+	while (got < 0 && errno == EINTR);
+	return got;
+}
+
 void child_end(pid_t pid)
 {
 	if (pid <= 0) /* to kill() that would be a group, or everybody */

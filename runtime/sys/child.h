@@ -21,6 +21,10 @@ int child_collect_usage(pid_t pid, struct rusage *ret);
  * not hang in the kernel. */
 void child_end(pid_t pid);
 
+/* The next one, of those that this process traces or has made, that has stopped or ended. Its
+ * number; -1: there is none left. */
+pid_t child_next(int *ret_status);
+
 /* Collects a child that is about to end; -1 if it doesn't within ms. *ret_status may be NULL. */
 int child_collect_within(pid_t pid, int ms, int *ret_status, struct error *e);
 

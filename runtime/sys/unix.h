@@ -11,7 +11,7 @@
  * Paths longer than an address holds are reached through their directory. */
 int unix_connect(const char *path, struct error *e);
 
-/* The same with a moment (sys/loop.h) that it has to be done by. */
+/* until: the moment (sys/loop.h) that the connection has to be there by. */
 int unix_connect_until(const char *path, int64_t until, struct error *e);
 
 /* A name that is in no file system: what follows the NUL of the address. */

@@ -172,7 +172,7 @@ static int worker_ask(struct worker *w, const struct wire_request *r, int64_t un
 	return answer.kind == WIRE_DONE;
 }
 
-/* The same where nothing but success comes back. */
+/* A request that is answered by nothing but success. */
 static int worker_tell(struct worker *w, const struct wire_request *r, int64_t until,
 		       struct error *e)
 {

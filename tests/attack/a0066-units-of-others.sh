@@ -1,7 +1,7 @@
 #!/bin/bash
 # With the systemd driver, what is stopped is stopped by its name, and a name is free again as soon as the last process of a unit has
-# ended. Somebody else takes it before our `delete`, or our failed `create`, says "stop".
-# Escape: that one's unit is stopped, and its processes end.
+# ended. Somebody else takes it before our `delete`, or our failed `create`, says "stop", and perhaps a directory that has our mark with it.
+# Escape: that one's unit is stopped, its processes end, or its cgroups go.
 # Views: own
 # shellcheck disable=SC2016
 if [ -z "${TEST_BOXED:-}" ]; then
@@ -42,23 +42,55 @@ _ended() {
 	wait_until 20 _is_forgotten
 }
 
-# Directories that systemd knows nothing of stay until the delete. Its own go a moment after the unit's file: a unit that is started in between is put into the
-# directory that was the container's, and that has the container's mark.
+# Directories that systemd knows nothing of stay until the delete.
 _is_forgotten() {
-	[ ! -e "$TRANSIENT/$UNIT" ] && [ -z "$(find "${CGROUP_MOUNTS[name=systemd]:-${CGROUP_MOUNTS[unified]}}" -name "$UNIT" -print -quit 2>/dev/null)" ]
+	[ ! -e "$TRANSIENT/$UNIT" ]
 }
 
 a_stopped_container_has_lost_its_unit() {
-	local force
-	for force in '' --force; do
-		rm -f "$T/other" "$T/over"
-		_ended
-		_take
-		_is_taken
-		run sbx delete $force "$ID"
+	_ended
+	_take
+	_is_taken
+	run sbx delete "$ID"
+	echo "$rc: $err" >"$T/said"
+	_other_lives delete
+}
+
+a_stopped_container_that_is_deleted_by_force_has_lost_its_unit() {
+	_ended
+	_take
+	_is_taken
+	run sbx delete --force "$ID"
+	echo "$rc: $err" >"$T/said"
+	_other_lives 'delete --force'
+}
+
+# A directory of a v1 hierarchy that systemd can't remove stays, with the container's mark on it and the number that is on record, and is that of
+# the next unit of that name. Here somebody was in it when the unit ended. (Of the tree by which it knows who is in a unit, systemd leaves none.)
+a_directory_that_outlives_the_unit_is_the_next_ones() {
+	local dir lodger verb
+	[ -n "${CGROUP_MOUNTS[memory]:-}" ] || skip 'systemd has one tree here'
+	up
+	dir=$(scope_dir memory)
+	sh -c 'echo $$ >"$0/cgroup.procs" && exec sleep 1000' "$dir" &
+	lodger=$!
+	wait_until 20 grep -qx "$lodger" "$dir/cgroup.procs"
+	sbx kill "$ID" KILL
+	wait_until 20 _is_forgotten
+	kill "$lodger"
+	wait "$lodger" 2>/dev/null || :
+	[ -d "$dir" ] || fail "systemd has removed $dir"
+	_take
+	_is_taken
+	file_has "$dir/cgroup.procs" "^$OTHER$"
+	for verb in 'kill --all' 'delete --force'; do
+		# shellcheck disable=SC2086
+		run sbx $verb "$ID"
+		rc_is 0
 		echo "$rc: $err" >"$T/said"
-		_other_lives "delete $force"
+		[[ $(tr '\0' ' ' <"/proc/$OTHER/cmdline") == 'sleep 1000 ' ]] || escaped "$verb: its process has ended"
 	done
+	_other_lives "$verb"
 }
 
 # The record names the unit, and no cgroup of it yet.
@@ -76,14 +108,28 @@ a_create_that_was_cut_short_never_had_it() {
 	_other_lives delete
 }
 
-# It kills what is in the unit, which is gone then, and speaks with systemd seconds later.
+# It has found that a directory is the container's, and removes it seconds later. systemd has done so by then, and has made the other unit's, which
+# has cgroups of its own in it.
 a_delete_that_is_slow() {
+	local dir tracer
 	needs strace
+	[ -n "${CGROUP_MOUNTS[memory]:-}" ] || skip 'systemd has one tree here, and removes what is in it'
 	up
+	dir=$(scope_dir memory)
+	strace -qq -o of-systemd -p 1 -P "$dir" -e trace=rmdir -e inject=rmdir:delay_enter=1000000:when=1 2>/dev/null &
+	tracer=$!
+	wait_until 20 grep -Eq '^TracerPid:\s[^0]' /proc/1/status
 	_take
-	strace -qq -o trace -e trace=connect -e inject=connect:delay_enter=2000000:when=1 \
-		"$SBXRUN" --root "$T/state" delete --force "$ID" >"$T/said" 2>&1
+	strace -qq -o trace -P "$dir" -e trace=getxattr -e inject=getxattr:delay_exit=3000000:when=1 \
+		"$SBXRUN" --root "$T/state" delete --force "$ID" >"$T/said" 2>&1 &
 	_is_taken
+	mkdir "$dir/its-own"
+	wait $! || echo "delete: $?" >>"$T/said"
+	kill "$tracer" && wait "$tracer" 2>/dev/null || :
+	grep -Eq 'sbxrun.owner.* = [0-9]+ \(DELAYED\)' trace || fail "it was not slow: $(<trace)"
+	[ -d "$dir/its-own" ] || escaped "a cgroup of the other unit is gone; $(<"$T/said")"
+	is "$(<"$T/said")" ''
+	rmdir "$dir/its-own"
 	_other_lives delete
 }
 

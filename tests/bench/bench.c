@@ -117,8 +117,8 @@ static uint64_t next_random(struct bench *b)
  */
 static pid_t spawn(const struct bench *b, int ns_fd, char *const *argv, int out_fd)
 {
-	/* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork): a fork would
-	 * be timed along, and the child does nothing but system calls. */
+	/* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork): a fork
+	 * would be timed along, and the child does nothing but system calls. */
 	pid_t pid = vfork();
 
 	if (pid < 0)
@@ -290,10 +290,13 @@ static void plan_print(const struct bench *b)
 static void options_read(struct bench *b, int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "n", required_argument, NULL, 'n' },	  { "rounds", required_argument, NULL, 'r' },
-		{ "gap", required_argument, NULL, 'g' },  { "seed", required_argument, NULL, 's' },
-		{ "log", required_argument, NULL, 'l' },  { "prefix", required_argument, NULL, 'p' },
-		{ NULL, 0, NULL, 0 },
+		{"n", required_argument, NULL, 'n'},
+		{"rounds", required_argument, NULL, 'r'},
+		{"gap", required_argument, NULL, 'g'},
+		{"seed", required_argument, NULL, 's'},
+		{"log", required_argument, NULL, 'l'},
+		{"prefix", required_argument, NULL, 'p'},
+		{NULL, 0, NULL, 0},
 	};
 	const char *log = "/dev/null";
 	int k;
@@ -337,8 +340,8 @@ int main(int argc, char **argv)
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		die("subreaper: %s", strerror(errno));
 	jobs_read(&b.jobs, argv[optind]);
-	printf("# runs\t%lu\n# gap in ms\t%lu\n# smallest size that can be seen in KB\t%ld\n", b.runs,
-	       b.gap_ms, own_kb());
+	printf("# runs\t%lu\n# gap in ms\t%lu\n# smallest size that can be seen in KB\t%ld\n",
+	       b.runs, b.gap_ms, own_kb());
 	plan_print(&b);
 	run_all(&b);
 	run_rates(&b);

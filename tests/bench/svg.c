@@ -1,12 +1,20 @@
 /*
- * svg.c: the figures as a picture: a panel for each label, a bar for each contestant (its median, the
- * tenth percentile as a line in it), every panel in its own scale.
+ * svg.c: the figures as a picture: a panel for each label, a bar for each contestant (its median,
+ * the tenth percentile as a line in it), every panel in its own scale.
  */
 #include "report.h"
 
 #include <string.h>
 
-enum { COLUMNS = 3, PANEL_W = 300, BAR_H = 13, TITLE_H = 30, NAME_W = 74, VALUE_W = 62, MARGIN = 14 };
+enum {
+	COLUMNS = 3,
+	PANEL_W = 300,
+	BAR_H = 13,
+	TITLE_H = 30,
+	NAME_W = 74,
+	VALUE_W = 62,
+	MARGIN = 14
+};
 enum { HEAD_H = 46, BAR_W = PANEL_W - NAME_W - VALUE_W };
 
 /* Shown, in this order; the rest is in the table. */
@@ -40,12 +48,13 @@ static void bar_write(const struct row *row, double most, int x, int y, FILE *ou
 	double w = median(row) / most * BAR_W, mark = p10(row) / most * BAR_W;
 	const char *class = is_ours(row->name) ? "us" : "them";
 
-	fprintf(out, "<text class=\"%s-name\" x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", class,
-		x + NAME_W - 5, y + BAR_H - 4, row->name);
+	fprintf(out, "<text class=\"%s-name\" x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n",
+		class, x + NAME_W - 5, y + BAR_H - 4, row->name);
 	fprintf(out, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\"/>\n", class,
 		x + NAME_W, y, w < 1 ? 1 : w, BAR_H - 3);
 	if (mark < w)
-		fprintf(out, "<rect class=\"mark\" x=\"%.1f\" y=\"%d\" width=\"1\" height=\"%d\"/>\n",
+		fprintf(out,
+			"<rect class=\"mark\" x=\"%.1f\" y=\"%d\" width=\"1\" height=\"%d\"/>\n",
 			x + NAME_W + mark, y, BAR_H - 3);
 	fprintf(out, "<text x=\"%.1f\" y=\"%d\">%.*f%s</text>\n", x + NAME_W + w + 4, y + BAR_H - 4,
 		median(row) < 10 ? 1 : 0, median(row), row->rate ? "/s" : " ms");

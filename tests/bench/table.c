@@ -49,7 +49,8 @@ static void rule_write(FILE *out, size_t columns)
 static void cell_ratio(const struct row *ours, const struct row *other, FILE *out)
 {
 	if (ours && other)
-		fprintf(out, " %.2f / %.2f |", p10(ours) / p10(other), median(ours) / median(other));
+		fprintf(out, " %.2f / %.2f |", p10(ours) / p10(other),
+			median(ours) / median(other));
 	else
 		fputs(" |", out);
 }
@@ -139,8 +140,8 @@ static void goals_write(const struct report *r, FILE *out)
 	for (size_t i = 0; i < r->nrows; i++)
 		if (strcmp(r->row[i].name, OURS) == 0 && r->row[i].rss > rss)
 			rss = r->row[i].rss;
-	fprintf(out, "| largest resident set | | ≤ %.0f MB | %.2f MB | %s |\n", RSS_GOAL_KB / 1024.0,
-		rss / 1024, rss <= RSS_GOAL_KB ? "met" : "**missed**");
+	fprintf(out, "| largest resident set | | ≤ %.0f MB | %.2f MB | %s |\n",
+		RSS_GOAL_KB / 1024.0, rss / 1024, rss <= RSS_GOAL_KB ? "met" : "**missed**");
 }
 
 static void failures_write(const struct report *r, FILE *out)

@@ -1,7 +1,8 @@
 /*
- * alloc.c: linked into a runtime with --wrap, so that its n-th allocation of memory fails. FAIL_ALLOCATION says
- * which one, 0 or nothing: none. A child counts on from where its parent was; a new image counts anew, and not
- * before the C library is ready: without memory that one ends as it likes, before main.
+ * alloc.c: linked into a runtime with --wrap, so that its n-th allocation of memory fails.
+ * FAIL_ALLOCATION says which one, 0 or nothing: none. A child counts on from where its parent was;
+ * a new image counts anew, and not before the C library is ready: without memory that one ends as
+ * it likes, before main.
  */
 #include <errno.h>
 #include <stdbool.h>

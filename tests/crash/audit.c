@@ -3,11 +3,13 @@
  *
  *	audit --append PROGRAM --runtime R --work DIR
  *
- * From four states of the file (none, some lines, half a line at its end, a line that its head doesn't know)
- * PROGRAM appends a line, and is killed before each of its system calls in turn; then each of them fails with each
- * errno of a list. What must hold:
- *   after a kill	the next append works, the file verifies, no line is lost, none is there twice
- *   after a fault	the same; and an append that said that it worked has written its line, and the file verifies at
+ * From four states of the file (none, some lines, half a line at its end, a line that its head
+ * doesn't know) PROGRAM appends a line, and is killed before each of its system calls in turn; then
+ * each of them fails with each errno of a list. What must hold:
+ *   after a kill	the next append works, the file verifies, no line is lost, none is there
+ *			twice
+ *   after a fault	the same; and an append that said that it worked has written its line, and
+ *			the file verifies at
  *		once; one that said that it didn't has said why
  */
 #define _GNU_SOURCE
@@ -147,12 +149,14 @@ static const struct state {
 
 /* ---- a point ---- */
 
-static void found(const struct state *s, const struct trace_call *c, const char *how, const char *what)
+static void found(const struct state *s, const struct trace_call *c, const char *how,
+		  const char *what)
 {
 	char *log = log_text();
 
 	wrong++;
-	printf("    %s, call %lu (number %ld) %s: %s\n      %s", s->name, c->at, c->nr, how, what, log);
+	printf("    %s, call %lu (number %ld) %s: %s\n      %s", s->name, c->at, c->nr, how, what,
+	       log);
 	free(log);
 }
 
@@ -168,7 +172,8 @@ static void judge_next(const struct state *s, const struct trace_call *c, const 
 		found(s, c, how, "a line is lost, or is there twice");
 }
 
-static void trace(const struct trace_call *c, int fault, struct trace_call *ret_calls, struct trace_result *ret)
+static void trace(const struct trace_call *c, int fault, struct trace_call *ret_calls,
+		  struct trace_result *ret)
 {
 	char *argv[] = { text("%s", append), file, text("-"), text("victim"), NULL };
 	struct trace_spec spec = {
@@ -239,7 +244,8 @@ static void do_state(const struct state *s)
 		if (all[i].loading)
 			continue;
 		kill_at(s, &all[i]);
-		for (size_t k = 0; k < sizeof(errnos) / sizeof(*errnos) && trace_can_fail(all[i].nr); k++)
+		for (size_t k = 0;
+		     k < sizeof(errnos) / sizeof(*errnos) && trace_can_fail(all[i].nr); k++)
 			fail_at(s, &all[i], errnos[k].name, errnos[k].value);
 	}
 }

@@ -12,13 +12,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { GRACE_MS = 5000 }; /* a killed process needs a moment to be gone, a long one on a busy machine */
+enum {
+	GRACE_MS = 5000
+}; /* a killed process needs a moment to be gone, a long one on a busy machine */
 
 /* Words of a command line that are filled in for each container. */
 #define A_ID "@id"
 #define A_BUNDLE "@bundle"
 #define A_PIDFILE "@pidfile"
 #define A_PROGRAM "@program"
+/* Of a box that stays (verbs that begin with "box-"): its name, which is the container's without
+ * "box-", and its root. */
+#define A_BOX "@box"
+#define A_ROOTFS "@rootfs"
 
 /* clang-format off */
 const struct verb verbs[] = {
@@ -38,6 +44,13 @@ const struct verb verbs[] = {
 	{ "resume",       NEED_PAUSED,  STARTS_NOTHING,   true,  false, { "resume", A_ID } },
 	{ "delete",       NEED_STOPPED, STARTS_NOTHING,   false, false, { "delete", A_ID } },
 	{ "delete-force", NEED_RUNNING, STARTS_NOTHING,   true,  false, { "delete", "--force", A_ID } },
+	{ "box-create",   NEED_NOTHING, STARTS_NOTHING,   true,  false,
+	  { "box", "create", "--rootfs", A_ROOTFS, "--id", A_BOX } },
+	{ "box-exec",     NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "exec", A_BOX, "--", "/bin/true" } },
+	{ "box-write",    NEED_BOX,     STARTS_NOTHING,   true,  false,
+	  { "box", "write", A_BOX, "some/file", "/proc/self/cmdline" } },
+	{ "box-gc",       NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "gc" } },
+	{ "box-destroy",  NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "destroy", A_BOX } },
 };
 /* clang-format on */
 const size_t verbs_n = sizeof(verbs) / sizeof(*verbs);
@@ -48,6 +61,13 @@ const char *const box_start[BOX_ARGS] = { "start", A_ID };
 const char *const box_delete[BOX_ARGS] = { "delete", "--force", A_ID };
 const char *const box_state[BOX_ARGS] = { "state", A_ID };
 static const char *const pause_argv[BOX_ARGS] = { "pause", A_ID };
+static const char *const make_box[BOX_ARGS] = {"box",	 "create", "--rootfs",
+					       A_ROOTFS, "--id",   A_BOX};
+
+static bool is_about_boxes(const struct verb *v)
+{
+	return strncmp(v->name, "box-", 4) == 0;
+}
 
 bool box_wanted(const char *list, const char *name)
 {
@@ -116,6 +136,7 @@ void box_open(struct box *b)
 	b->place.work = work;
 	b->place.state = new_dir(work, "state");
 	b->bundle = new_dir(work, "bundle");
+	b->rootfs = text("%s/../rootfs", b->template); /* as lib.sh makes it */
 	pid_dir = new_dir(work, "pid");
 	b->pidfile = text("%s/pid", pid_dir);
 	path = new_dir(work, "tmp");
@@ -154,6 +175,8 @@ void box_close(struct box *b)
 
 const char *box_program(const struct box *b, const struct verb *v)
 {
+	if (is_about_boxes(v))
+		return "reaper";
 	if (b->probe && v->starts != STARTS_NOTHING)
 		return "/bin/probe";
 	return v->lasting && v->starts != STARTS_EXTRA ? "/bin/sleep" : "/bin/true";
@@ -171,6 +194,10 @@ static const char *box_word(const struct box *b, const char *word)
 {
 	if (strcmp(word, A_ID) == 0)
 		return b->id;
+	if (strcmp(word, A_BOX) == 0)
+		return b->id + strlen("box-");
+	if (strcmp(word, A_ROOTFS) == 0)
+		return b->rootfs;
 	if (strcmp(word, A_BUNDLE) == 0)
 		return b->bundle;
 	if (strcmp(word, A_PIDFILE) == 0)
@@ -278,13 +305,17 @@ static void write_config(struct box *b, const struct verb *v)
 void box_prepare(struct box *b, const struct verb *v)
 {
 	free(b->id);
-	b->id = text("crash%dx%05u", getpid(), ++b->serial);
+	b->id = text("%scrash%dx%05u", is_about_boxes(v) ? "box-" : "", getpid(), ++b->serial);
 	b->place.id = b->id;
 	write_config(b, v);
 	(void)unlink(b->pidfile);
 	box_log_clear(b);
 	if (v->need == NEED_NOTHING)
 		return;
+	if (v->need == NEED_BOX) {
+		must_run(b, make_box);
+		return;
+	}
 	must_run(b, box_create);
 	if (v->need == NEED_CREATED)
 		return;

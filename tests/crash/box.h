@@ -1,6 +1,6 @@
 /*
- * box.h: the container under test: the table of verbs, and how a container comes into the state that a
- * verb needs. Both harnesses (crash.c, fault.c) work with it.
+ * box.h: the container under test: the table of verbs, and how a container comes into the state
+ * that a verb needs. Both harnesses (crash.c, fault.c) work with it.
  */
 #ifndef CRASH_BOX_H
 #define CRASH_BOX_H
@@ -17,7 +17,7 @@ enum {
 };
 
 /* What must exist before the verb. */
-enum need { NEED_NOTHING, NEED_CREATED, NEED_RUNNING, NEED_PAUSED, NEED_STOPPED };
+enum need { NEED_NOTHING, NEED_CREATED, NEED_RUNNING, NEED_PAUSED, NEED_STOPPED, NEED_BOX };
 
 /* What the verb brings to execve. */
 enum starts { STARTS_NOTHING, STARTS_CONTAINER, STARTS_EXTRA };
@@ -40,7 +40,9 @@ extern const char *const box_create[BOX_ARGS], *const box_start[BOX_ARGS],
 
 struct box {
 	const char *runtime;
-	bool systemd; /* the cgroups are scopes: create and run are told, the other verbs have to know it */
+	/* The cgroups are scopes: create and run are told, the other verbs have to know it. */
+	bool systemd;
+	char *rootfs; /* of a box that stays */
 	const char *template; /* its config.json holds @ID@, @ARGS@ and, if it likes, @FACTS@ */
 	const char *facts;    /* text for @FACTS@ */
 	bool probe;	      /* what a verb starts is /bin/probe instead of sleep or true */
@@ -58,8 +60,8 @@ bool box_wanted(const char *list, const char *name);
 /* The name of a system call. */
 const char *syscall_name(long nr);
 
-/* Makes the directories of this run (runtime and template are set); the runtime's environment points
- * into them. The caller becomes the subreaper and the tracer. */
+/* Makes the directories of this run (runtime and template are set); the runtime's environment
+ * points into them. The caller becomes the subreaper and the tracer. */
 void box_open(struct box *b);
 /* Removes everything that is left of the last container, and the directories. */
 void box_close(struct box *b);

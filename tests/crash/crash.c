@@ -4,23 +4,23 @@
  * with --systemd, which asks the runtime for that driver, units.
  *
  *	crash --runtime R --bundle TEMPLATE [--verbs create,start,run,delete]
- *	      [--who parent|child|both|tied|pipe] [--sample N] [--calls LIST] [--tag NAME] [--watch DIR]…
- *	      [--rush] [--only PROC:N] [--systemd]
+ *	      [--who parent|child|both|tied|pipe] [--sample N] [--calls LIST] [--tag NAME] [--watch
+ *	      DIR]… [--rush] [--only PROC:N] [--systemd]
  *
  * TEMPLATE/config.json holds @ID@ (in cgroupsPath, so that leftover cgroups can be found) and
  * @ARGS@ (the program's arguments: /bin/sleep or /bin/true, by verb). Each point gets a container
  * of its own with a new id.
  *
  * Who dies: parent is the process of the command line; child is any process it makes, up to its
- * execve of the program. For start the child is the container's waiting init. tied and pipe: it is the
- * caller that dies, a process that called the runtime and held the other ends of its standard
+ * execve of the program. For start the child is the container's waiting init. tied and pipe: it is
+ * the caller that dies, a process that called the runtime and held the other ends of its standard
  * streams; as tied it had asked the kernel to kill the runtime then, as pipe the runtime goes on.
  *
- * --sample N takes N points of each verb and side, evenly spread, --calls only those of system calls with
- * these names.
+ * --sample N takes N points of each verb and side, evenly spread, --calls only those of system
+ * calls with these names.
  *
- * One line `ok NAME` or `not ok NAME: …` for each verb and side, lines with `#` before it say what was
- * left where.
+ * One line `ok NAME` or `not ok NAME: …` for each verb and side, lines with `#` before it say what
+ * was left where.
  */
 #define _GNU_SOURCE
 #include "box.h"
@@ -84,8 +84,8 @@ static void on_signal(int sig)
 }
 
 /* Does the verb once, with at most one process killed. */
-static void act(struct crash *c, const struct verb *v, const struct side *s, const struct trace_call *p,
-		struct trace_result *ret)
+static void act(struct crash *c, const struct verb *v, const struct side *s,
+		const struct trace_call *p, struct trace_result *ret)
 {
 	char **argv = box_command(&c->box, v->argv);
 	struct trace_spec spec = {
@@ -177,7 +177,8 @@ static bool count(struct crash *c, const struct verb *v, struct trace_result *re
 	if (!clean) {
 		char *left = leaks_text(&l);
 
-		printf("not ok crash %s%s: not clean without a kill%s\n", c->opt.tag, v->name, left);
+		printf("not ok crash %s%s: not clean without a kill%s\n", c->opt.tag, v->name,
+		       left);
 		free(left);
 	}
 	leak_remove(&c->box.place);

@@ -1,27 +1,31 @@
 /*
- * fault.c: the fault-injection harness. Every system call of a verb fails in turn with every errno of a
- * list, in the process of the command line and in those that it makes, up to the execve of the program.
+ * fault.c: the fault-injection harness. Every system call of a verb fails in turn with every errno
+ * of a list, in the process of the command line and in those that it makes, up to the execve of the
+ * program.
  *
  *	fault --runtime R --bundle TEMPLATE [--verbs LIST] [--who parent|child|both] [--errnos LIST]
- *	      [--sample N] [--calls LIST] [--without LIST] [--brief] [--tag NAME] [--watch DIR]… [--only PROC:N]
- *	      [--allocations] [--systemd]
+ *	      [--sample N] [--calls LIST] [--without LIST] [--brief] [--tag NAME] [--watch DIR]…
+ *	      [--only PROC:N] [--allocations] [--systemd]
  *
  * What must hold after each fault:
  *   no crash	 no process of the runtime is ended by a signal
  *   not silent	 a status other than 0 comes with a message
- *   not weaker	 if the verb succeeded all the same, everything looks as it does without a fault: what the probe
- *		 (probe.c) says from inside, the container's status, its cgroups and their limits. And if a program
- *		 was started by a verb that failed, it was not started with less protection
+ *   not weaker	 if the verb succeeded all the same, everything looks as it does without a fault:
+ *		 what the probe (probe.c) says from inside, the container's status, its cgroups and
+ *		 their limits. And if a program was started by a verb that failed, it was not
+ *		 started with less protection
  *   no leftover after `delete --force` nothing is there
  *   no hang
  *
- * The caller (this program) has what a container must not inherit: a group, an ignored signal, a session
- * keyring, an ambient capability, a descriptor, a scheduling policy.
+ * The caller (this program) has what a container must not inherit: a group, an ignored signal, a
+ * session keyring, an ambient capability, a descriptor, a scheduling policy.
  *
- * --sample N takes N points of each verb and side, evenly spread, with the errnos in turn; --calls only those of
- * system calls with these names. --without leaves calls out, by name: here one that fails has done nothing, which
- * is not so of every call. --brief leaves out what lies inside a row of the same call (64 times rt_sigaction).
- * --allocations: not system calls but the allocations of memory fail, in a runtime that was linked with alloc.c.
+ * --sample N takes N points of each verb and side, evenly spread, with the errnos in turn; --calls
+ * only those of system calls with these names. --without leaves calls out, by name: here one that
+ * fails has done nothing, which is not so of every call. --brief leaves out what lies inside a row
+ * of the same call (64 times rt_sigaction).
+ * --allocations: not system calls but the allocations of memory fail, in a runtime that was linked
+ * with alloc.c.
  * --systemd: containers are scopes of systemd, and what that says of them is looked at, too.
  */
 #define _GNU_SOURCE
@@ -70,7 +74,8 @@ static const struct {
 
 /* What can be wrong after a fault. */
 enum wrong { CRASH, SILENT, WEAKER, LEFT, HUNG, WRONGS };
-static const char *const wrong_names[WRONGS] = { "crashes", "silent", "weaker", "leftovers", "hangs" };
+static const char *const wrong_names[WRONGS] = {"crashes", "silent", "weaker", "leftovers",
+						"hangs"};
 
 struct tally {
 	unsigned long tried, refused, tolerated, missed;
@@ -121,8 +126,9 @@ static const char *be_caller(void)
 		facts = more;
 	}
 	serial = syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL, 0, 0, 0);
-	if (serial < 0 || setgroups(1, &group) < 0 || sched_setscheduler(0, SCHED_BATCH, &none) < 0 ||
-	    setpriority(PRIO_PROCESS, 0, 0) < 0 || dup2(open("/", O_RDONLY | O_CLOEXEC), CALLER_FD) < 0)
+	if (serial < 0 || setgroups(1, &group) < 0 ||
+	    sched_setscheduler(0, SCHED_BATCH, &none) < 0 || setpriority(PRIO_PROCESS, 0, 0) < 0 ||
+	    dup2(open("/", O_RDONLY | O_CLOEXEC), CALLER_FD) < 0)
 		die("keyring, groups, scheduler, nice or descriptor: %s", strerror(errno));
 	signal(SIGUSR2, SIG_IGN);
 	return text("%skey:%ld;", facts, serial);
@@ -182,9 +188,10 @@ static char *picture_units(char *all)
 	if (box.systemd)
 		leak_units(&box.place, &units);
 	for (size_t i = 0; i < units.n; i++) {
-		char *command = text("systemctl show -p Id,ActiveState,Slice,Delegate,DevicePolicy,DeviceAllow,MemoryMax,"
-				     "MemoryLimit,MemorySwapMax,TasksMax,CPUWeight,CPUShares,CollectMode %s",
-				     units.v[i]);
+		char *command = text(
+			"systemctl show -p Id,ActiveState,Slice,Delegate,DevicePolicy,DeviceAllow,MemoryMax,"
+			"MemoryLimit,MemorySwapMax,TasksMax,CPUWeight,CPUShares,CollectMode %s",
+			units.v[i]);
 		char *said = command_read(command);
 
 		all = add(all, said);
@@ -215,7 +222,8 @@ static char *picture_status(char *all)
 	char *path = text("%s/status", box.place.work), **argv = box_command(&box, box_state);
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	int status = plain_run(argv, fd, VERB_MS);
-	char *said = file_read(path, NULL), *at = said ? strstr(said, "\"status\": \"") : NULL, *line;
+	char *said = file_read(path, NULL), *at = said ? strstr(said, "\"status\": \"") : NULL,
+	     *line;
 
 	line = status == 0 && at ? text("status: %.*s\n", (int)strcspn(at + 11, "\""), at + 11) :
 				   text("status: gone\n");
@@ -513,14 +521,16 @@ static void learn(const struct verb *v, struct trace_result *r)
 	free(baseline);
 	baseline = picture_first(v);
 	if (box_remove(&box, &l) != 0 || !leak_none(&l))
-		die("%s is not clean without a fault%s\n%s", v->name, leaks_text(&l), box_log(&box));
+		die("%s is not clean without a fault%s\n%s", v->name, leaks_text(&l),
+		    box_log(&box));
 	leak_free(&l);
 }
 
-static bool report(const struct verb *v, const char *who, unsigned long points, const struct tally *t)
+static bool report(const struct verb *v, const char *who, unsigned long points,
+		   const struct tally *t)
 {
-	char *line = text("%s %s: %lu %s, %lu faults tried, %lu refused, %lu tolerated;", v->name, who,
-			  points, opt.allocations ? "allocations" : "system calls", t->tried,
+	char *line = text("%s %s: %lu %s, %lu faults tried, %lu refused, %lu tolerated;", v->name,
+			  who, points, opt.allocations ? "allocations" : "system calls", t->tried,
 			  t->refused, t->tolerated);
 	bool good = t->tried > 0;
 
@@ -531,7 +541,8 @@ static bool report(const struct verb *v, const char *who, unsigned long points, 
 		line = more;
 		good = good && t->wrong[k] == 0;
 	}
-	printf(good ? "# %s; not reached %lu\nok fault %s%s-%s\n" : "not ok fault %s; not reached %lu [%s%s-%s]\n",
+	printf(good ? "# %s; not reached %lu\nok fault %s%s-%s\n" :
+		      "not ok fault %s; not reached %lu [%s%s-%s]\n",
 	       line, t->missed, opt.tag, v->name, who);
 	fflush(stdout);
 	free(line);
@@ -574,7 +585,8 @@ static bool is_wanted(const struct trace_call *c, bool child)
 		return c->proc == (size_t)opt.only_proc && c->at == opt.only_at;
 	if (opt.without && box_wanted(opt.without, syscall_name(c->nr)))
 		return false;
-	/* Before main the C library has no way to say what failed; nothing of ours has happened by then. */
+	/* Before main the C library has no way to say what failed; nothing of ours has happened by
+	 * then. */
 	return (c->proc > 0) == child && !c->loading && trace_can_fail(c->nr) &&
 	       (!opt.calls || box_wanted(opt.calls, syscall_name(c->nr)));
 }

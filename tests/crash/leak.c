@@ -21,7 +21,8 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-const char *const leak_names[LEAK_KINDS] = { "cgroups", "mounts", "processes", "state", "tmp", "units" };
+const char *const leak_names[LEAK_KINDS] = {"cgroups", "mounts", "processes",
+					    "state",   "tmp",	 "units"};
 
 /* Directories that all programs share: there a new name counts only if it holds the id. */
 static const char *const shared_dirs[] = { "/tmp", "/var/tmp", "/run", "/run/lock", "/dev/shm" };
@@ -224,7 +225,8 @@ static void find_mounts(const struct place *pl, struct names *ret)
 
 void leak_units(const struct place *pl, struct names *ret)
 {
-	char *command = text("systemctl list-units --all --full --plain --no-legend '*%s*'", pl->id);
+	char *command =
+		text("systemctl list-units --all --full --plain --no-legend '*%s*'", pl->id);
 	char *said = command_read(command), *save = NULL;
 
 	for (char *line = strtok_r(said, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
@@ -252,7 +254,7 @@ static void list_full(const char *dir, struct names *ret)
 /* What policies changed and refused is kept for `sbxrun explain --last`. */
 static bool is_kept(const char *path)
 {
-	return strstr(path, "/explain:last") != NULL;
+	return strstr(path, "/explain:last") || strstr(path, "/boxes:expired");
 }
 
 /* Adds what is below dir and was not there before. */
@@ -386,10 +388,12 @@ void leak_remove(const struct place *p)
 	leak_free(&l);
 }
 
-/* How often in a row all processes must look the same to be at rest. Who waits for a disk looks like who is frozen. */
+/* How often in a row all processes must look the same to be at rest. Who waits for a disk looks
+ * like who is frozen. */
 enum { ROUNDS_ASLEEP = 3, ROUNDS_FROZEN = 25 };
 
-/* One line about each process below us; it changes when one of them has run. *ret_rounds: 0 if one runs just now. */
+/* One line about each process below us; it changes when one of them has run. *ret_rounds: 0 if one
+ * runs just now. */
 static char *activity(int *ret_rounds)
 {
 	char *all = text("%s", "");

@@ -18,7 +18,15 @@ struct place {
 	struct names before; /* what leak_note_files() saw: full paths */
 };
 
-enum leak_kind { LEAK_CGROUP, LEAK_MOUNT, LEAK_PROCESS, LEAK_STATE, LEAK_TEMP, LEAK_UNIT, LEAK_KINDS };
+enum leak_kind {
+	LEAK_CGROUP,
+	LEAK_MOUNT,
+	LEAK_PROCESS,
+	LEAK_STATE,
+	LEAK_TEMP,
+	LEAK_UNIT,
+	LEAK_KINDS
+};
 
 struct leaks {
 	struct names kind[LEAK_KINDS];

@@ -68,7 +68,7 @@ lives_run() {
 # leftover.
 crash_rootfs() {
 	local root=$crash_work/rootfs name
-	mkdir -p "$root"/{bin,dev,proc,sys,tmp,etc}
+	mkdir -p "$root"/{bin,dev,proc,sys,tmp,etc,workspace}
 	cp "$(command -v busybox)" "$root/bin/busybox"
 	for name in sh true sleep; do
 		ln -sf busybox "$root/bin/$name"

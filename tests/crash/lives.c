@@ -1,12 +1,14 @@
 /*
- * lives.c: a program that makes containers by life/life.h, in the clothes of a runtime, so that the harnesses can let its calls fail.
+ * lives.c: a program that makes containers by life/life.h, in the clothes of a runtime, so that the
+ * harnesses can let its calls fail.
  *
  *	lives --root ROOT run --bundle DIR ID	create, start, wait and remove, in this process
  *	lives --root ROOT exec ID PROGRAM	a further program in a container
  *	lives --root ROOT VERB …		is for LIVES_RUNTIME, the true one
  *
- * Whatever fails, and wherever: afterwards the process is as it was before (tests/unit/same.h), and life_delete(force) leaves nothing.
- * If it isn't so, the program says it and aborts, which the harness takes for a crash.
+ * Whatever fails, and wherever: afterwards the process is as it was before (tests/unit/same.h), and
+ * life_delete(force) leaves nothing. If it isn't so, the program says it and aborts, which the
+ * harness takes for a crash.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -64,7 +66,8 @@ static void delete_all(const char *root, const char *id)
 	struct error e = {0};
 	char path[PATH_MAX];
 
-	if (life_delete(root, id, true, NULL, &a, &e) < 0 && life_delete(root, id, true, NULL, &a, &e) < 0)
+	if (life_delete(root, id, true, NULL, &a, &e) < 0 &&
+	    life_delete(root, id, true, NULL, &a, &e) < 0)
 		accuse(e.text);
 	arena_free(&a);
 	snprintf(path, sizeof(path), "%s/%s", root, id);
@@ -75,7 +78,8 @@ static void delete_all(const char *root, const char *id)
 /* 0, or 1 after a failure; a container that is still there is the caller's. */
 static int live(const char *root, const char *bundle, const char *id, struct arena *a)
 {
-	const struct create_options o = {.root = root, .id = id, .bundle = bundle, .policy = "oci", .console_fd = -1};
+	const struct create_options o = {
+		.root = root, .id = id, .bundle = bundle, .policy = "oci", .console_fd = -1};
 	struct life_end end = {.status = -1};
 	struct created c;
 	struct error e = {0};
@@ -88,7 +92,9 @@ static int live(const char *root, const char *bundle, const char *id, struct are
 	} else {
 		got = life_wait(&c, loop_now() + 60 * LOOP_SECOND, a, &end, &e);
 		if (got != 1)
-			result = got < 0 ? say("wait", &e) : say("wait", &(struct error){.text = "no end within a minute"});
+			result = got < 0 ? say("wait", &e) :
+					   say("wait",
+					       &(struct error){.text = "no end within a minute"});
 	}
 	if (life_remove(&c, a, &e) < 0)
 		result = say("remove", &e);

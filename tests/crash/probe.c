@@ -1,11 +1,11 @@
 /*
- * probe.c: a container's program that tells what it is allowed to and what it sees: ids, capabilities,
- * limits, signals, namespaces, mounts, descriptors, keyring, seccomp, devices. fault.c compares what it
- * says with what it said when nothing had failed.
+ * probe.c: a container's program that tells what it is allowed to and what it sees: ids,
+ * capabilities, limits, signals, namespaces, mounts, descriptors, keyring, seccomp, devices.
+ * fault.c compares what it says with what it said when nothing had failed.
  *
- * One write, so that it is seen whole or not at all. With the argument "stay" it sleeps afterwards. PROBE_FACTS
- * holds what the host has (its namespaces, the caller's keyring), to be told apart from the container's own.
- * Static.
+ * One write, so that it is seen whole or not at all. With the argument "stay" it sleeps afterwards.
+ * PROBE_FACTS holds what the host has (its namespaces, the caller's keyring), to be told apart from
+ * the container's own. Static.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -98,10 +98,12 @@ static void say_mounts(void)
 
 	while (f && fgets(line, sizeof(line), f)) {
 		rest = strstr(line, " - ");
-		if (!rest || sscanf(line, "%*s %*s %*s %1023s %1023s %1023s", root, point, options) != 3)
+		if (!rest ||
+		    sscanf(line, "%*s %*s %*s %1023s %1023s %1023s", root, point, options) != 3)
 			continue;
 		say("mount: %s %s %s%s%s%s%s", root, point, options,
-		    strstr(line, " shared:") ? " shared" : "", strstr(line, " master:") ? " slave" : "",
+		    strstr(line, " shared:") ? " shared" : "",
+		    strstr(line, " master:") ? " slave" : "",
 		    strstr(line, " unbindable") ? " unbindable" : "", rest);
 	}
 	if (f)
@@ -215,13 +217,15 @@ static void say_attempts(void)
 {
 	struct utsname u;
 
-	say("add_key: %s\n", outcome(syscall(SYS_add_key, "user", "x", "y", 1, KEY_SPEC_PROCESS_KEYRING)));
+	say("add_key: %s\n",
+	    outcome(syscall(SYS_add_key, "user", "x", "y", 1, KEY_SPEC_PROCESS_KEYRING)));
 	say("bpf: %s\n", outcome(syscall(SYS_bpf, 0, NULL, 0)));
 	say("mknod of a device that is not allowed: %s\n",
 	    outcome(mknod("/dev/probe-mem", S_IFCHR | 0600, makedev(1, 1))));
 	(void)unlink("/dev/probe-mem");
 	say("file in /: %s\n", outcome(open("/probe-file", O_CREAT | O_WRONLY | O_CLOEXEC, 0600)));
-	say("write to a sysctl: %s\n", outcome(open("/proc/sys/kernel/shmmax", O_WRONLY | O_CLOEXEC)));
+	say("write to a sysctl: %s\n",
+	    outcome(open("/proc/sys/kernel/shmmax", O_WRONLY | O_CLOEXEC)));
 	say("masked file: %s\n", outcome(open("/proc/kcore", O_RDONLY | O_CLOEXEC)));
 	say("setuid: %s\n", outcome(syscall(SYS_setuid, 0)));
 	uname(&u);

@@ -60,7 +60,8 @@ struct trace {
 	unsigned long seen[TRACE_PROCS][NUMBERS]; /* how often each was called */
 	pid_t main;
 	pid_t caller; /* 0: none */
-	bool counting; /* the command has been executed: from here on it is not the harness itself */
+	/* The command has been executed: from here on it is not the harness itself. */
+	bool counting;
 	bool main_done;
 	bool letting_go;
 };
@@ -184,13 +185,15 @@ static bool count_call(struct trace *t, struct task *k)
 	c.nth = nr >= 0 && nr < NUMBERS ? ++t->seen[k->proc][nr] : 0;
 	if (t->res->ncalls < t->spec->max_calls)
 		t->spec->ret_calls[t->res->ncalls++] = c;
-	/* The last thing that a static program does before main: its relocations become read-only. */
+	/* The last thing that a static program does before main: its relocations become
+	 * read-only. */
 	if (nr == SYS_mprotect)
 		k->loading = false;
 	if (!is_point(t->spec, &c))
 		return false;
 	t->res->nr = nr;
-	/* The numbering may differ a little from run to run, where processes wait for each other. */
+	/* The numbering may differ a little from run to run, where processes wait for each
+	 * other. */
 	t->res->reached = !t->spec->fault || trace_can_fail(nr);
 	return t->res->reached;
 }
@@ -274,7 +277,8 @@ static void strike(struct trace *t, struct task *k)
 		int status;
 
 		kill(t->caller, SIGKILL);
-		/* Its death is over, and what the kernel sends for it is sent, when it can be reaped. */
+		/* Its death is over, and what the kernel sends for it is sent, when it can be
+		 * reaped. */
 		while (waitpid(t->caller, &status, 0) < 0 && errno == EINTR)
 			;
 		let_go(t, k->tid, 0);
@@ -397,7 +401,8 @@ static pid_t spawn(char *const *argv, int log_fd, int go_fd)
 }
 
 /* The caller's own life: it starts the command, says its pid, and stays as long as it. */
-__attribute__((noreturn)) static void be_caller(const struct trace_spec *spec, int go_fd, int say_fd)
+__attribute__((noreturn)) static void be_caller(const struct trace_spec *spec, int go_fd,
+						int say_fd)
 {
 	int out[2], status;
 	pid_t pid;

@@ -1,11 +1,12 @@
 /*
- * trace.h: run one command under ptrace, and at an exact system call of one of its processes kill that
- * process, or its caller, or let the call fail.
+ * trace.h: run one command under ptrace, and at an exact system call of one of its processes kill
+ * that process, or its caller, or let the call fail.
  *
  * Processes are numbered in the order of their birth: 0 is the command itself, 1… are its
  * descendants. A process attached with .attach is number 1. System calls are counted per process,
- * at their entry and from the command's execve on; the victim dies before the call is done. A call that
- * is to fail is not done at all, but for close, which the kernel carries out even when it fails.
+ * at their entry and from the command's execve on; the victim dies before the call is done. A call
+ * that is to fail is not done at all, but for close, which the kernel carries out even when it
+ * fails.
  */
 #ifndef CRASH_TRACE_H
 #define CRASH_TRACE_H
@@ -40,7 +41,8 @@ struct trace_spec {
 	int log_fd;	     /* stdout and stderr of the command */
 	int victim;	     /* number of the process that is struck, -1 none */
 	unsigned long at;    /* the victim's system call, from 1 */
-	unsigned long nth;   /* or, if not 0, its nth call of nr: how often it waits in between changes */
+	unsigned long
+		nth; /* or, if not 0, its nth call of nr: how often it waits in between changes */
 	long nr;
 	int fault;	     /* the errno with which that call fails; 0: the victim dies */
 	enum trace_caller caller;

@@ -7,8 +7,9 @@
 enum { WORDS_MAX = 64 };
 
 static const struct cli_command *const commands[] = {
-	&cli_create, &cli_start, &cli_run,   &cli_state,  &cli_kill, &cli_delete, &cli_list,
-	&cli_exec,   &cli_spec,  &cli_plan,  &cli_pause, &cli_resume, &cli_ps,   &cli_update, &cli_events,
+	&cli_create, &cli_start,  &cli_run,  &cli_state,  &cli_kill,
+	&cli_delete, &cli_list,	  &cli_exec, &cli_spec,	  &cli_plan,
+	&cli_pause,  &cli_resume, &cli_ps,   &cli_update, &cli_events,
 };
 
 static void read_units(const char *text)

@@ -1,4 +1,5 @@
-/* Texts of the host that the doctor reads: ranges of ids, users, releases, unit files. The first two bytes are a uid. */
+/* Texts of the host that the doctor reads: ranges of ids, users, releases, unit files. The first
+ * two bytes are a uid. */
 #include "doctor/words.h"
 
 #include "fuzz.h"

@@ -1,5 +1,6 @@
-/* What a box says to sbxrun-net, and what resolvers do: the first byte chooses who reads the rest. What is read is within what was given, means the same when it is written
- * and read again, and never a host that a rule has by another's name. */
+/* What a box says to sbxrun-net, and what resolvers do: the first byte chooses who reads the rest.
+ * What is read is within what was given, means the same when it is written and read again, and
+ * never a host that a rule has by another's name. */
 #include "egress/egress.h"
 #include "fuzz.h"
 #include "net/dns.h"
@@ -76,7 +77,8 @@ static void read_http(const char *p, size_t len, struct arena *a)
 		return;
 	n = http_write(&q, p, head, size);
 	DEMAND(n);
-	DEMAND(http_read(head, n, &again) == SPEECH_DONE && again.form == HTTP_ORIGIN && again.len == n);
+	DEMAND(http_read(head, n, &again) == SPEECH_DONE && again.form == HTTP_ORIGIN &&
+	       again.len == n);
 	DEMAND(again.port == q.port && strcmp(again.host.name, q.host.name) == 0);
 	DEMAND(again.chunked == q.chunked && again.length == q.length);
 	http_body_begin(&body, &q);
@@ -99,8 +101,8 @@ static void read_names(unsigned char *p, size_t len, struct arena *a)
 		DEMAND(n <= len + 64);
 		if (q.is_host) {
 			check_host(&q.host);
-			DEMAND(dns_read_reply(packet, n, (uint16_t)(packet[0] << 8 | packet[1]), &q.host,
-					      q.type, &r));
+			DEMAND(dns_read_reply(packet, n, (uint16_t)(packet[0] << 8 | packet[1]),
+					      &q.host, q.type, &r));
 			DEMAND(q.type != DNS_A || r.n == 1);
 		}
 	}

@@ -58,7 +58,8 @@ void fuzz_one(char *text, size_t len, struct arena *a)
 {
 	static const size_t pieces[] = {1, 2, 3, 7, 64};
 	struct bytes b = {text, len};
-	struct redact_rule rule = {.name = arena_strdup(a, "fuzz"), .longest = 1 + bytes_take(&b, 1)};
+	struct redact_rule rule = {.name = arena_strdup(a, "fuzz"),
+				   .longest = 1 + bytes_take(&b, 1)};
 	struct redact_rules rules = {1, &rule};
 	struct out whole, other;
 	uint64_t events, again;
@@ -73,7 +74,8 @@ void fuzz_one(char *text, size_t len, struct arena *a)
 		rules.n = 0;
 	}
 	whole = redacted(&rules, b.p, b.left, b.left + 1, &events, a);
-	DEMAND(events || (whole.len == b.left && (!b.left || memcmp(whole.text, b.p, b.left) == 0)));
+	DEMAND(events ||
+	       (whole.len == b.left && (!b.left || memcmp(whole.text, b.p, b.left) == 0)));
 	for (i = 0; i < ARRAY_SIZE(pieces); i++) {
 		other = redacted(&rules, b.p, b.left, pieces[i], &again, a);
 		DEMAND(other.len == whole.len && again == events);

@@ -174,7 +174,8 @@ void fuzz_one(char *text, size_t len, struct arena *a)
 	static struct sock_filter code[CODE_MAX];
 	struct bytes b = {text, len};
 	struct seccomp_table tables[ARRAY_SIZE(archs)] = {0};
-	struct seccomp_table given[ARRAY_SIZE(archs)]; /* the compiler sorts and thins out its own */
+	struct seccomp_table
+		given[ARRAY_SIZE(archs)]; /* the compiler sorts and thins out its own */
 	struct seccomp_code c = {.tables = tables};
 	size_t i, k, n;
 

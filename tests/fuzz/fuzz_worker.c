@@ -1,6 +1,6 @@
 /*
- * What a server and its worker say to each other, in both directions. The first byte says how many descriptors come along: each is
- * in the message that was read, or closed.
+ * What a server and its worker say to each other, in both directions. The first byte says how many
+ * descriptors come along: each is in the message that was read, or closed.
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -47,7 +47,8 @@ static void check_request(struct wire_request *r, size_t n, struct arena *a)
 	DEMAND(r->ask < WIRE_ASKS && wire_ask_word(r->ask) && count(&r->fds) == n);
 	if (wire_send_request(socks[0], r, &e) == 0) { /* what is escaped may be too long then */
 		DEMAND(wire_recv_request(socks[1], a, &again, &e) == 1);
-		DEMAND(again.ask == r->ask && again.signal == r->signal && again.survives == r->survives && count(&again.fds) == n);
+		DEMAND(again.ask == r->ask && again.signal == r->signal &&
+		       again.survives == r->survives && count(&again.fds) == n);
 		DEMAND(!r->id == !again.id && (!r->id || str_eq(r->id, again.id)));
 		wire_fds_close(&again.fds);
 	}
@@ -59,10 +60,12 @@ static void check_answer(struct wire_answer *r, size_t n, struct arena *a)
 	struct wire_answer again;
 	struct error e;
 
-	DEMAND(r->kind <= WIRE_NOTE && r->class > ERR_NONE && r->class <= ERR_BUG && count(&r->fds) == n);
+	DEMAND(r->kind <= WIRE_NOTE && r->class > ERR_NONE && r->class <= ERR_BUG &&
+	       count(&r->fds) == n);
 	if (wire_send_answer(socks[0], r, &e) == 0) {
 		DEMAND(wire_recv_answer(socks[1], a, &again, &e) == 1);
-		DEMAND(again.kind == r->kind && again.pid == r->pid && again.end.wall_ns == r->end.wall_ns && count(&again.fds) == n);
+		DEMAND(again.kind == r->kind && again.pid == r->pid &&
+		       again.end.wall_ns == r->end.wall_ns && count(&again.fds) == n);
 		wire_fds_close(&again.fds);
 	}
 	wire_fds_close(&r->fds);

@@ -1,6 +1,10 @@
 #!/bin/bash
 # sbxrun do: what goes in, what comes out, what the program is held to. The root filesystem is busybox, but for tests that say so.
 # Views: all
+# Views: own code_is_a_word_a_file_or_input its_input_is_ours_and_ends its_environment_is_clean output_is_cut_and_the_program_goes_on a_reader_that_sleeps_does_not_hold_up_the_end
+# Views: own events_come_as_they_happen a_flood_of_refusals_is_counted_and_bounded secrets_are_taken_out a_terminal_is_a_terminal runs_are_recorded
+# Views: own c_is_compiled_in_a_box_before cut_text_stays_text a_reader_that_goes_away_ends_the_program output_that_is_lost_is_told a_signal_of_its_own_is_no_limit
+# Views: own a_signal_ends_us_while_nobody_reads
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 
@@ -17,7 +21,7 @@ output_and_status_are_the_programs() {
 	run _sh 'echo out; echo err >&2; exit 7'
 	rc_is 7
 	is "$out" out
-	is "${err%%$'\n'*}" err
+	like "$err" $'(^|\n)err(\n|$)'
 	run _sh 'kill -9 $$'
 	rc_is 137
 	is "$out" ''
@@ -141,9 +145,6 @@ disks_fill_up() {
 	like "$out" 'No space left.*tmp'
 	run _sh --disk 64k --tmpfs 64k 'dd if=/dev/zero of=/tmp/big bs=64k count=9 2>&1'
 	like "$out" 'No space left'
-	run _sh --disk 1g 'true'
-	rc_is 125
-	like "$err" '--disk: .*--memory 2048m'
 }
 
 output_is_cut_and_the_program_goes_on() {
@@ -154,7 +155,7 @@ output_is_cut_and_the_program_goes_on() {
 	is "$(_of '.stdout | length')" 1055
 	run _sh --output-limit 10 'printf 123456789012345; printf 1234567890 >&2'
 	is "$out" $'1234567890\n[OUTPUT TRUNCATED: 15 bytes, showing first 10]'
-	like "$err" '^1234567890'
+	like "$err" $'(^|\n)1234567890'
 }
 
 a_reader_that_sleeps_does_not_hold_up_the_end() {
@@ -200,8 +201,8 @@ the_result_is_one_object() {
 events_come_as_they_happen() {
 	bundle
 	_sh --stream 'echo one; read x; echo two >&2; exit 4' >events < <(wait_until 20 grep -q one events && echo go) || :
-	is "$(jq -rs 'map(.event) | join(" ")' <events)" 'stdout stderr end'
-	is "$(jq -rs '.[0].data, .[1].data, .[2].result.exit_code' <events)" $'one\n\ntwo\n\n4'
+	is "$(jq -rs 'map(.event | select(. != "note")) | join(" ")' <events)" 'stdout stderr end'
+	is "$(jq -rs 'map(select(.event != "note")) | .[0].data, .[1].data, .[2].result.exit_code' <events)" $'one\n\ntwo\n\n4'
 }
 
 what_was_refused_is_told() {
@@ -374,19 +375,19 @@ cut_text_stays_text() {
 }
 
 a_reader_that_goes_away_ends_the_program() {
-	run pipefail_of _do -- yes
+	run _pipefail_of _do -- yes
 	is "$out" '141 0'
 }
-pipefail_of() {
+_pipefail_of() {
 	"$@" | head -1 >/dev/null
 	echo "${PIPESTATUS[*]}"
 }
 
 output_that_is_lost_is_told() {
-	run lost_of _sh 'echo hello'
+	run _lost_of _sh 'echo hello'
 	like "$err" 'standard output was not written in full: no space left'
 }
-lost_of() { "$@" >/dev/full; }
+_lost_of() { "$@" >/dev/full; }
 
 a_signal_of_its_own_is_no_limit() {
 	run _sh 'kill -XCPU $$'

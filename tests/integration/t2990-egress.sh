@@ -156,7 +156,11 @@ rules_that_are_none_are_told_before_anything_runs() {
 	like "$err" 'nothing to deny'
 	_box --network none --allow a.org 'echo RAN'
 	like "$err" 'contradict'
+	_box --preset pure --allow a.org 'echo RAN'
+	like "$err" 'preset pure: nothing is reached'
 	unlike "$out" RAN
+	_box --explain --allow a.org --deny b.org:22 true
+	like "$out" 'network +loopback, and the hosts a.org; never b.org:22'
 }
 
 whoever_carries_has_nothing_but_sockets() {

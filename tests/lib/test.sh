@@ -413,10 +413,11 @@ find_leaks() {
 		LEAKS+=("mount $dir")
 	done
 	[ -z "${POLICY:-}" ] || cat "$T"/state*/explain:last >"$T.told" 2>/dev/null
-	rm -f "$T"/state*/explain:last # what policies changed and refused, kept on purpose
+	# What policies changed and refused, and boxes that have expired: kept on purpose.
+	rm -f "$T"/state*/explain:last "$T"/state*/boxes:expired
 	for dir in "$T"/state*/* "$T"/state*/.[!.]*; do
 		# What is known of containers that are gone (runtime/life/tell.c).
-		[[ $dir != */explain:last ]] || continue
+		[[ $dir != */explain:last && $dir != */boxes:expired ]] || continue
 		LEAKS+=("state $dir")
 	done
 	# The kernel takes a moment to bury what was killed, and on a busy machine a long one.

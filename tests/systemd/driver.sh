@@ -320,6 +320,10 @@ every_device_can_be_allowed() {
 
 # ---- life ----
 
+# runc has no such option.
+_PATIENCE=(--systemd-timeout 2)
+ours || _PATIENCE=()
+
 # A foreground run, to whose end the unit is gone.
 the_end_of_a_run_is_the_units() {
 	unit_bundle 'sh("exit 42")'
@@ -349,6 +353,67 @@ a_name_is_free_for_the_next_container() {
 		run sd run -b "$B" "$ID"
 		rc_is 0
 	done
+	gone_is "$UNIT"
+}
+
+# What systemd could not remove of the unit before is its directory again, with the mark of the container that was deleted.
+a_directory_that_systemd_has_left_is_in_nobodys_way() {
+	local dir lodger
+	up
+	dir=$(scope_dir memory)
+	sh -c 'echo $$ >"$0/cgroup.procs" && exec sleep 1000' "$dir" &
+	lodger=$!
+	wait_until 20 grep -qx "$lodger" "$dir/cgroup.procs"
+	sbx kill "$ID" KILL
+	wait_until 20 is_forgotten "$UNIT"
+	sbx delete "$ID"
+	kill -0 "$lodger" || fail 'delete has killed who is not of the container'
+	kill "$lodger"
+	wait "$lodger" 2>/dev/null || :
+	[ -d "$dir" ] || fail "systemd has removed $dir"
+	sd run -d -b "$B" "$ID" >"$T/up" 2>&1 || fail "$(<"$T/up")"
+	is "$(procs_in "$dir")" "$(pid_of "$ID") "
+	sbx delete -f "$ID"
+	gone_is "$UNIT"
+}
+
+# A container without a pid namespace, whose init has ended and left a process behind.
+_without_init() {
+	unit_bundle '.linux.namespaces |= map(select(.type != "pid"))' 'sh("sleep 1000 & exit 0")'
+	sd "${_PATIENCE[@]}" run -d -b "$B" "$ID" >"$T/up" 2>&1
+	wait_until 20 _is "$ID" stopped
+	LEFT=$(sbx ps --format json "$ID" | jq '.[]')
+	kill -0 "$LEFT"
+}
+
+_has_ended() {
+	! kill -0 "$LEFT" 2>/dev/null
+}
+
+what_has_outlived_init_ends_with_the_unit() {
+	local verb
+	for verb in 'kill --all' 'kill' 'delete'; do
+		_without_init
+		case $verb in
+		delete) sbx delete "$ID" ;;
+		*) sbx $verb "$ID" KILL ;;
+		esac
+		wait_until 20 _has_ended
+		[ "$verb" = delete ] || sbx delete "$ID"
+		gone_is "$UNIT"
+	done
+}
+
+# Whose it is, systemd alone can say: without its word nobody is killed, and the record stays.
+what_has_outlived_init_waits_for_systemds_word() {
+	_without_init
+	run with_sockets silent "$SBXRUN" --root "$T/state" delete -f "$ID"
+	rc_is 1
+	like "$err" 'systemd.*2 s'
+	! _has_ended || fail 'it was killed'
+	is "$(status_of "$ID")" stopped
+	sbx delete "$ID"
+	wait_until 20 _has_ended
 	gone_is "$UNIT"
 }
 
@@ -462,10 +527,6 @@ a_container_outlives_a_new_systemd() {
 }
 
 # ---- a systemd that doesn't answer ----
-
-# runc has no such option.
-_PATIENCE=(--systemd-timeout 2)
-ours || _PATIENCE=()
 
 _create_fails_with_sockets() {
 	local kind=$1
@@ -632,6 +693,97 @@ the_doctors_remedy_delegates_what_there_is() {
 	systemctl daemon-reload
 }
 
+# ---- boxes ----
+
+_do() {
+	[ -n "${B:-}" ] || bundle
+	sbx "do" --rootfs "$B/rootfs" "$@"
+}
+BOXES=sbxrun-boxes.scope
+# The process that keeps the scope: in the unified tree beside the boxes.
+_holder() {
+	if [ -n "${CGROUP_MOUNTS[unified]:-}" ]; then
+		procs_in "${CGROUP_MOUNTS[unified]}/system.slice/$BOXES/holder"
+	else
+		procs_in "/sys/fs/cgroup/systemd/system.slice/$BOXES"
+	fi
+}
+
+# A call over D-Bus for the first, none for those after it: nobody answers there any more.
+boxes_are_in_a_scope_that_is_given_away() {
+	local pid line
+	run _do --json --memory 32m -- true
+	is "$(jq -r '.status, (.notes | map(select(test("cgroup"))) | length)' <<<"$out")" $'ok\n0'
+	shows "$BOXES" ActiveState=active Delegate=yes Slice=system.slice
+	"$SBXRUN" --root "$T/state" "do" --rootfs "$B/rootfs" --timeout 100 --memory 32m --pids-limit 9 -- sh -c 'echo up; exec sleep 1000' >up &
+	wait_until 20 grep -q up up
+	pid=$(find /sys/fs/cgroup -path "*$BOXES/do-*/cgroup.procs" -exec cat {} + | sort -n | tail -n 1)
+	while IFS= read -r line; do
+		like "${line##*:}" "^/system.slice/$BOXES/do-[0-9]" "$line"
+	done <"/proc/$pid/cgroup"
+	systemctl daemon-reload
+	is "$(grep -rsh 33554432 /sys/fs/cgroup/{,memory/}system.slice/"$BOXES"/do-*/memory.{max,limit_in_bytes})" 33554432
+	kill $!
+	wait $! || :
+	run with_sockets absent "$SBXRUN" --root "$T/state" "do" --rootfs "$B/rootfs" --json -- true
+	is "$(jq -r .status <<<"$out")" ok
+	is "$(find /sys/fs/cgroup -name 'do-[0-9]*')" ''
+}
+
+boxes_survive_the_end_of_who_keeps_their_scope() {
+	local first
+	run _do -- true
+	first=$(_holder)
+	[ -n "$first" ] || fail 'nobody holds it'
+	# What somebody ran is not to be read there.
+	is "$(tr -d '\0' <"/proc/${first% }/cmdline")" ''
+	kill -KILL $first
+	wait_until 20 eval '! kill -0 '"$first"' 2>/dev/null'
+	run _do --json -- true
+	is "$(jq -r .status <<<"$out")" ok
+	[ -n "$(_holder)" ] && [ "$(_holder)" != "$first" ] || fail "held by $(_holder)"
+	shows "$BOXES" ActiveState=active
+}
+
+of_many_boxes_one_starts_the_scope() {
+	local i
+	bundle
+	systemctl stop "$BOXES"
+	for i in 1 2 3 4 5 6; do
+		_do -- echo "$i" >"said$i" 2>&1 &
+	done
+	wait
+	is "$(cat said? | grep -c '^[1-6]$')" 6
+	is "$(wc -w <<<"$(_holder)")" 1
+	systemctl stop "$BOXES"
+}
+
+without_an_answer_boxes_are_where_their_caller_is() {
+	bundle
+	systemctl stop "$BOXES" 2>/dev/null || :
+	run with_sockets absent "$SBXRUN" --root "$T/state" "do" --rootfs "$B/rootfs" --json -- true
+	is "$(jq -r .status <<<"$out")" ok
+	run _do --json -- true
+	is "$(jq -r .status <<<"$out")" ok
+	run sbx --cgroup-manager cgroupfs "do" --rootfs "$B/rootfs" --explain -- true
+	unlike "$out" "$BOXES"
+	systemctl stop "$BOXES"
+}
+
+# He is in a cgroup that is not his, as after a login.
+an_ordinary_users_boxes_are_in_a_scope_of_his_systemd() {
+	bundle
+	chmod 755 "$T" "$B"
+	cp -r "$B/rootfs" /home/sbxtest/rootfs
+	chown -R sbxtest: /home/sbxtest/rootfs
+	run "${AS_USER[@]}" "$SBXRUN" "do" --rootfs /home/sbxtest/rootfs --json --memory 32m --pids-limit 9 -- sh -c 'exit 3'
+	is "$(jq -r '.status, .exit_code, (.notes | map(select(test("no cgroups"))) | length), (.usage.memory_peak > 0)' <<<"$out")" $'error\n3\n0\ntrue'
+	run "${AS_USER[@]}" "$SBXRUN" "do" --rootfs /home/sbxtest/rootfs --json --memory 16m -- awk 'BEGIN { s = "x"; while (length(s) < 64000000) s = s s }'
+	is "$(jq -r '.status, .oom_killed' <<<"$out")" $'oom\ntrue'
+	wait_until 20 eval '[ -z "$(find /sys/fs/cgroup -name "sbxrun-boxes-*")" ]'
+	rm -r /home/sbxtest/rootfs
+}
+
 # ---- the end ----
 
 nothing_is_left() {
@@ -642,20 +794,26 @@ nothing_is_left() {
 
 if [ "$KIND" = v2 ]; then
 	unset -f unified_keys_need_v2
+	unset -f a_directory_that_systemd_has_left_is_in_nobodys_way # of this tree it leaves nothing
 	read -ra controllers <"${CGROUP_MOUNTS[unified]}/cgroup.controllers"
 	[[ " ${controllers[*]} " == *' cpuset '* ]] || unset -f cpus_and_nodes_are_the_units update_of_cpus_is_the_units
 	unset -f a_weight_of_block_io_is_the_units
 else
 	unset -f unified_keys_are_the_units an_ordinary_users_scope_is_made_by_his_systemd # runc and sbxrun have no driver of v1 for him
 	unset -f the_doctors_remedy_gives_a_user_cgroups the_doctors_remedy_delegates_what_there_is
+	unset -f an_ordinary_users_boxes_are_in_a_scope_of_his_systemd
 	[ -e "${CGROUP_MOUNTS[blkio]}/system.slice/blkio.weight" ] || unset -f a_weight_of_block_io_is_the_units
 fi
 # runc 1.1 takes a unit that is there for its own. It waits for systemd without end, or for 30 seconds.
 if ours; then
 	unset -f runcs_annotations_choose_properties
 else
+	unset -f boxes_are_in_a_scope_that_is_given_away boxes_survive_the_end_of_who_keeps_their_scope of_many_boxes_one_starts_the_scope \
+		without_an_answer_boxes_are_where_their_caller_is an_ordinary_users_boxes_are_in_a_scope_of_his_systemd
 	unset -f a_unit_that_is_there_is_left_alone annotations_choose_no_properties create_does_not_wait_for_systemd_forever \
 		the_doctors_remedy_gives_a_user_cgroups the_doctors_remedy_delegates_what_there_is \
-		delete_does_not_wait_for_systemd_forever update_says_that_systemd_does_not_answer a_create_that_is_killed_leaves_nothing
+		delete_does_not_wait_for_systemd_forever update_says_that_systemd_does_not_answer a_create_that_is_killed_leaves_nothing \
+		what_has_outlived_init_waits_for_systemds_word
+	unset -f a_directory_that_systemd_has_left_is_in_nobodys_way
 fi
 run_tests

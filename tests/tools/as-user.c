@@ -1,7 +1,8 @@
 /*
- * as-user: runs the program $SBX_REAL with our own arguments as the ordinary user $SBX_UID, whose group has the same number
- * and who is in no other one. The rootless views give it to the tests in place of the runtime (lib/rootless-view). One execve
- * and no fork: a pid that a test knows stays what it is.
+ * as-user: runs the program $SBX_REAL with our own arguments as the ordinary user $SBX_UID, whose
+ * group has the same number and who is in no other one. The rootless views give it to the tests in
+ * place of the runtime (lib/rootless-view). One execve and no fork: a pid that a test knows stays
+ * what it is.
  */
 #include <grp.h>
 #include <stdio.h>
@@ -15,7 +16,8 @@ int main(int argc, char **argv)
 	uid_t id = number ? (uid_t)strtoul(number, NULL, 10) : 0;
 
 	(void)argc;
-	if (!program || !id || setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 || setresuid(id, id, id) < 0) {
+	if (!program || !id || setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 ||
+	    setresuid(id, id, id) < 0) {
 		perror("as-user");
 		return 126;
 	}

@@ -7,14 +7,17 @@
  *	attacker domain			prints the domain name of the uts namespace, without /proc
  *	attacker persona		prints the execution domain
  *	attacker securebits		prints the securebits
- *	attacker settings		prints what a process passes on to its children besides, in words
+ *	attacker settings		prints what a process passes on to its children besides, in
+ *					words
  *	attacker set PROGRAM [ARG]…	sets all of that to something else, and executes the program
  *	attacker abstract NAME		connects to an abstract unix socket; prints the error
- *	attacker terminal DIR		sits at a new terminal of the devpts DIR, which is its number 0 if there was none;
- *					says what is written to it
- *	attacker reopen DEV INO		lies in wait for the file DEV:INO as somebody's program or descriptor,
- *					holds it, and tries to get it for writing until /end is there
- *	attacker uncover FILE		takes its root away, enters its mount namespace anew, prints FILE or the error
+ *	attacker terminal DIR		sits at a new terminal of the devpts DIR, which is its
+ *					number 0 if there was none; says what is written to it
+ *	attacker reopen DEV INO		lies in wait for the file DEV:INO as somebody's program or
+ *					descriptor, holds it, and tries to get it for writing until
+ *					/end is there
+ *	attacker uncover FILE		takes its root away, enters its mount namespace anew, prints
+ *					FILE or the error
  *	attacker lock PATH		locks PATH, makes /held or says why it can't, and waits
  *	attacker headless		goes on in a thread when its main thread has ended
  */
@@ -75,7 +78,10 @@ static long call_mkdir_i386(void)
 	if (low == (char *)-1)
 		return -1;
 	memcpy(low, path, sizeof(path));
-	__asm__ volatile("int $0x80" : "+a"(result) : "b"(low), "c"(0755) : "memory", "r8", "r9", "r10", "r11");
+	__asm__ volatile("int $0x80"
+			 : "+a"(result)
+			 : "b"(low), "c"(0755)
+			 : "memory", "r8", "r9", "r10", "r11");
 	if (result >= 0)
 		return 0;
 	errno = (int)-result;
@@ -96,12 +102,16 @@ static long call_unix_socketcall(void)
 {
 #ifdef __x86_64__
 	long result = 102;
-	unsigned int *low = (unsigned int *)syscall(SYS_mmap, 0x10000000, 4096, 3, 0x22 | 0x100000, -1, 0);
+	unsigned int *low =
+		(unsigned int *)syscall(SYS_mmap, 0x10000000, 4096, 3, 0x22 | 0x100000, -1, 0);
 	if (low == (unsigned int *)-1)
 		return -1;
 	low[0] = AF_UNIX;
 	low[1] = SOCK_STREAM;
-	__asm__ volatile("int $0x80" : "+a"(result) : "b"(1), "c"(low) : "memory", "r8", "r9", "r10", "r11");
+	__asm__ volatile("int $0x80"
+			 : "+a"(result)
+			 : "b"(1), "c"(low)
+			 : "memory", "r8", "r9", "r10", "r11");
 	if (result >= 0)
 		return 0;
 	errno = (int)-result;
@@ -208,14 +218,27 @@ static const struct {
 	const char *name;
 	long (*call)(void);
 } calls[] = {
-	{"mkdir", call_mkdir},		 {"mkdir-i386", call_mkdir_i386}, {"mkdir-x32", call_mkdir_x32},
-	{"unix", call_unix},		 {"unix-socketcall", call_unix_socketcall},
-	{"renameat", call_renameat},	 {"userns", call_userns},	  {"mntns", call_mntns},
-	{"clone3", call_clone3},	 {"fsopen", call_fsopen},	  {"mount", call_mount},
-	{"io_uring", call_io_uring},	 {"bpf", call_bpf},		  {"userfaultfd", call_userfaultfd},
-	{"perf", call_perf},		 {"add_key", call_add_key},	  {"vsock", call_vsock},
+	{"mkdir", call_mkdir},
+	{"mkdir-i386", call_mkdir_i386},
+	{"mkdir-x32", call_mkdir_x32},
+	{"unix", call_unix},
+	{"unix-socketcall", call_unix_socketcall},
+	{"renameat", call_renameat},
+	{"userns", call_userns},
+	{"mntns", call_mntns},
+	{"clone3", call_clone3},
+	{"fsopen", call_fsopen},
+	{"mount", call_mount},
+	{"io_uring", call_io_uring},
+	{"bpf", call_bpf},
+	{"userfaultfd", call_userfaultfd},
+	{"perf", call_perf},
+	{"add_key", call_add_key},
+	{"vsock", call_vsock},
 	{"packet", call_packet},
-	{"handle", call_handle},	 {"kexec", call_kexec},		  {"module", call_module},
+	{"handle", call_handle},
+	{"kexec", call_kexec},
+	{"module", call_module},
 };
 
 static int make_calls(char **names, int n)
@@ -324,7 +347,8 @@ static int reopen(const char *dev, const char *ino)
 	while (access("/end", F_OK) < 0) {
 		rewinddir(proc);
 		while ((d = readdir(proc)) != NULL)
-			if (d->d_name[0] > '0' && d->d_name[0] <= '9' && strcmp(d->d_name, "1") != 0) {
+			if (d->d_name[0] > '0' && d->d_name[0] <= '9' &&
+			    strcmp(d->d_name, "1") != 0) {
 				looks++;
 				look_at(d->d_name);
 			}
@@ -346,8 +370,9 @@ static int abstract(const char *name)
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
 	strncpy(a.sun_path + 1, name, sizeof(a.sun_path) - 2);
-	puts(error_name(connect(fd, (struct sockaddr *)&a,
-				(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name)))));
+	puts(error_name(
+		connect(fd, (struct sockaddr *)&a,
+			(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name)))));
 	return 0;
 }
 
@@ -394,7 +419,8 @@ static int hold_lock(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK);
 
-	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 || open("/held", O_CREAT | O_WRONLY, 0600) < 0)
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0 ||
+	    open("/held", O_CREAT | O_WRONLY, 0600) < 0)
 		return puts(error_name(-1)) < 0;
 	return pause();
 }
@@ -448,7 +474,8 @@ static int settings(void)
 	syscall(SYS_get_mempolicy, &mode, nodes, sizeof(nodes) * 8, NULL, 0);
 	printf("huge-pages-off %d timer-slack %d memory-failure %d merging %d memory-policy %d core %s\n",
 	       prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0), prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0),
-	       prctl(PR_MCE_KILL_GET, 0, 0, 0, 0), prctl(PR_GET_MEMORY_MERGE, 0, 0, 0, 0), mode, core);
+	       prctl(PR_MCE_KILL_GET, 0, 0, 0, 0), prctl(PR_GET_MEMORY_MERGE, 0, 0, 0, 0), mode,
+	       core);
 	return 0;
 }
 

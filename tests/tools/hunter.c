@@ -3,10 +3,10 @@
  * CVE-2019-5736 did: it opens their program for writing, their descriptors, root, directory and
  * memory, and attaches to them. Statically linked; `hunter idle` is the program that they become.
  *
- * What it gets of a process that is not yet a hunter itself is the host's: "GOT what". The root of a
- * neighbour's container, which has a file "prey", is no secret between containers that share a pid
- * namespace. So is what every process says of itself: a command line that holds the word "canary"; and what is in its
- * memory when it is traced: "canary-" and more. It ends
+ * What it gets of a process that is not yet a hunter itself is the host's: "GOT what". The root of
+ * a neighbour's container, which has a file "prey", is no secret between containers that share a
+ * pid namespace. So is what every process says of itself: a command line that holds the word
+ * "canary"; and what is in its memory when it is traced: "canary-" and more. It ends
  * when the file "end" is there, and says how many looks it had at a process that
  * was not one yet ("looked N").
  *
@@ -14,7 +14,8 @@
  *	first	the first process, too, which it is not itself; it ends after a few rounds
  *	thread	in a thread, while the main thread has given up all rights
  *	hop	in a new process each round, of which most do nothing else
- *	heir	not, but it could get the right to: it is inheritable, though out of the bounding set
+ *	heir	not, but it could get the right to: it is inheritable, though out of the bounding
+ *		set
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -150,8 +151,8 @@ static bool is_empty(int dfd)
 	return empty;
 }
 
-/* Its root, if that is not ours; once it is a hunter, that of its own container is no secret. An empty
- * one is worth nothing. Opened once, for it may be another's at the next look. */
+/* Its root, if that is not ours; once it is a hunter, that of its own container is no secret. An
+ * empty one is worth nothing. Opened once, for it may be another's at the next look. */
 static void hunt_places(const char *pid)
 {
 	char path[512];
@@ -164,8 +165,10 @@ static void hunt_places(const char *pid)
 		return;
 	if (stat("/", &root) == 0 && fstat(dfd, &st) == 0 &&
 	    (st.st_dev != root.st_dev || st.st_ino != root.st_ino) && !is_empty(dfd) &&
-	    faccessat(dfd, "prey", F_OK, 0) < 0 && !is_hunter(pid) && errno != ENOENT && errno != ESRCH)
-		got("root", pid, path); /* and not of one that has ended, of which nothing can be told */
+	    faccessat(dfd, "prey", F_OK, 0) < 0 && !is_hunter(pid) && errno != ENOENT &&
+	    errno != ESRCH)
+		got("root", pid,
+		    path); /* and not of one that has ended, of which nothing can be told */
 	close(dfd);
 }
 
@@ -231,10 +234,12 @@ static void hunt_memory(const char *pid)
 		if (sscanf(line, "%lx-%lx rw", &from, &to) != 2 || !strstr(line, " rw"))
 			continue;
 		for (; from < to; from += (unsigned long)n) {
-			n = pread(fd, text, to - from < sizeof(text) ? to - from : sizeof(text), (off_t)from);
+			n = pread(fd, text, to - from < sizeof(text) ? to - from : sizeof(text),
+				  (off_t)from);
 			if (n <= 0)
 				break;
-			for (at = text; (at = memmem(at, (size_t)(text + n - at), "canary-", 7)); at = end) {
+			for (at = text; (at = memmem(at, (size_t)(text + n - at), "canary-", 7));
+			     at = end) {
 				snprintf(word, sizeof(word), "%.*s", (int)strnlen(at, 30), at);
 				end = at + 7;
 				if (!is_hunter(pid) && errno != ENOENT)
@@ -247,8 +252,8 @@ static void hunt_memory(const char *pid)
 	close(fd);
 }
 
-/* What is in a user namespace below ours has no power that we couldn't make ourselves: only of such a
- * one does the kernel tell the parent. */
+/* What is in a user namespace below ours has no power that we couldn't make ourselves: only of such
+ * a one does the kernel tell the parent. */
 static bool is_below(const char *pid)
 {
 	struct stat ours, its;
@@ -278,11 +283,13 @@ static void hunt_by_trace(const char *text)
 		return;
 	ptrace(PTRACE_INTERRUPT, pid, NULL, NULL);
 	if (waitpid(pid, &status, __WALL) == pid && WIFSTOPPED(status)) {
-		if (!is_hunter(text) && !is_below(text) && (powers_of(text) & ~powers_of("thread-self"))) {
+		if (!is_hunter(text) && !is_below(text) &&
+		    (powers_of(text) & ~powers_of("thread-self"))) {
 			snprintf(more, sizeof(more), "capabilities %llx", powers_of(text));
 			got("trace", text, more);
 		}
-		if (!is_hunter(text) && status_of(text, "Seccomp") == 0 && status_of("self", "Seccomp") == 2)
+		if (!is_hunter(text) && status_of(text, "Seccomp") == 0 &&
+		    status_of("self", "Seccomp") == 2)
 			got("trace", text, "no filter");
 		hunt_memory(text);
 		ptrace(PTRACE_DETACH, pid, NULL, NULL);
@@ -302,11 +309,13 @@ static void hunt(const char *pid, unsigned long round)
 		hunt_by_trace(pid);
 }
 
-/* From here on this thread has no rights, nor can it get them; but for those that are inheritable. */
+/* From here on this thread has no rights, nor can it get them; but for those that are
+ * inheritable. */
 static void give_up_rights(unsigned int inheritable)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[2] = {{.permitted = 1U << CAP_SETPCAP, .inheritable = inheritable}};
+	struct __user_cap_data_struct data[2] = {
+		{.permitted = 1U << CAP_SETPCAP, .inheritable = inheritable}};
 	int cap;
 
 	data[0].effective = data[0].permitted;

@@ -1,4 +1,5 @@
-/* Prints what the kernel says of the session keyring that we have: type, owner, rights and name. Statically linked. */
+/* Prints what the kernel says of the session keyring that we have: type, owner, rights and name.
+ * Statically linked. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/keyctl.h>
@@ -11,7 +12,8 @@ int main(void)
 {
 	char text[256] = "";
 
-	if (syscall(SYS_keyctl, KEYCTL_DESCRIBE, KEY_SPEC_SESSION_KEYRING, text, sizeof(text) - 1) < 0)
+	if (syscall(SYS_keyctl, KEYCTL_DESCRIBE, KEY_SPEC_SESSION_KEYRING, text, sizeof(text) - 1) <
+	    0)
 		printf("none: %s\n", strerror(errno));
 	else
 		puts(text);

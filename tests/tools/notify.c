@@ -1,4 +1,5 @@
-/* notify TEXT…: sends each TEXT to NOTIFY_SOCKET as one datagram ("\n" may be written as ;), then sleeps. */
+/* notify TEXT…: sends each TEXT to NOTIFY_SOCKET as one datagram ("\n" may be written as ;), then
+ * sleeps. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@ int main(int argc, char **argv)
 		for (char *p = argv[i]; *p; p++)
 			if (*p == ';')
 				*p = '\n';
-		if (sendto(fd, argv[i], strlen(argv[i]), 0, (struct sockaddr *)&to, sizeof(to)) < 0) {
+		if (sendto(fd, argv[i], strlen(argv[i]), 0, (struct sockaddr *)&to, sizeof(to)) <
+		    0) {
 			perror("sendto");
 			return 1;
 		}

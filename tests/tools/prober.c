@@ -1,10 +1,13 @@
 /*
- * Walks what a process in a container can name, and tries what it could change of it. Statically linked.
+ * Walks what a process in a container can name, and tries what it could change of it. Statically
+ * linked.
  *
- *	prober [DIR…]	without DIR: every mount of its table, /proc/self/{fd,ns,exe,root,cwd} and /proc/1/{fd,exe,root,cwd}
+ *	prober [DIR…]	without DIR: every mount of its table, /proc/self/{fd,ns,exe,root,cwd} and
+ *			/proc/1/{fd,exe,root,cwd}
  *
- * Writes a line to descriptor 3 for each inode at which something succeeds: DEV:INO TYPE PATH OPERATION…, DEV as mountinfo has it.
- * An operation sets what is there already, and what it makes it removes: nothing is different afterwards but times.
+ * Writes a line to descriptor 3 for each inode at which something succeeds: DEV:INO TYPE PATH
+ * OPERATION…, DEV as mountinfo has it. An operation sets what is there already, and what it makes
+ * it removes: nothing is different afterwards but times.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -46,7 +49,8 @@ static int open_it(const struct inode *i, int flags)
 {
 	if (S_ISDIR(i->st.st_mode) && flags != O_RDONLY)
 		return -1;
-	return S_ISSOCK(i->st.st_mode) ? -1 : open(i->name, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return S_ISSOCK(i->st.st_mode) ? -1 :
+					 open(i->name, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
 static bool try_mode(const struct inode *i)
@@ -104,7 +108,8 @@ static bool try_acl(const struct inode *i)
 static bool try_flags(const struct inode *i)
 {
 	int fd = is_plain(i) ? open_it(i, O_RDONLY) : -1, flags;
-	bool hit = fd >= 0 && ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0 && ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0;
+	bool hit = fd >= 0 && ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0 &&
+		   ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0;
 
 	if (fd >= 0)
 		close(fd);
@@ -160,7 +165,8 @@ static bool try_fanotify(const struct inode *i)
 	static int fd = -1;
 
 	if (fd < 0)
-		fd = fanotify_init(FAN_CLASS_NOTIF | FAN_REPORT_FID | FAN_CLOEXEC | FAN_NONBLOCK, O_RDONLY);
+		fd = fanotify_init(FAN_CLASS_NOTIF | FAN_REPORT_FID | FAN_CLOEXEC | FAN_NONBLOCK,
+				   O_RDONLY);
 	return fd >= 0 && fanotify_mark(fd, FAN_MARK_ADD, FAN_OPEN, AT_FDCWD, i->name) == 0;
 }
 
@@ -196,7 +202,8 @@ static bool try_link(const struct inode *i)
 {
 	char other[PATH_MAX];
 
-	if (S_ISDIR(i->st.st_mode) || snprintf(other, sizeof(other), "%s.prober", i->path) >= PATH_MAX ||
+	if (S_ISDIR(i->st.st_mode) ||
+	    snprintf(other, sizeof(other), "%s.prober", i->path) >= PATH_MAX ||
 	    linkat(AT_FDCWD, i->name, AT_FDCWD, other, AT_SYMLINK_FOLLOW) < 0)
 		return false;
 	unlink(other);
@@ -231,7 +238,8 @@ static bool is_new(const struct stat *st, uint64_t mount)
 	size_t at = (st->st_ino * 31 + st->st_dev + mount * 7) % INODES_MAX, n;
 
 	for (n = 0; n < INODES_MAX && seen[at].ino; n++, at = (at + 1) % INODES_MAX)
-		if (seen[at].dev == st->st_dev && seen[at].ino == st->st_ino && seen[at].mount == mount)
+		if (seen[at].dev == st->st_dev && seen[at].ino == st->st_ino &&
+		    seen[at].mount == mount)
 			return false;
 	seen[at].dev = st->st_dev;
 	seen[at].ino = st->st_ino;
@@ -259,8 +267,8 @@ static void probe(const char *path, bool follow)
 			strcat(hits, operations[n].name);
 		}
 	if (hits[0])
-		dprintf(REPORT, "%u:%u:%lu %c %s%s\n", major(i.st.st_dev), minor(i.st.st_dev), (unsigned long)i.st.st_ino,
-			type_of(i.st.st_mode), path, hits);
+		dprintf(REPORT, "%u:%u:%lu %c %s%s\n", major(i.st.st_dev), minor(i.st.st_dev),
+			(unsigned long)i.st.st_ino, type_of(i.st.st_mode), path, hits);
 out:
 	if (fd >= 0)
 		close(fd);
@@ -285,7 +293,8 @@ static void walk(const char *path, int depth, int *left)
 		return;
 	while (*left > 0 && (d = readdir(dir))) {
 		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0 ||
-		    snprintf(below, sizeof(below), "%s/%s", strcmp(path, "/") ? path : "", d->d_name) >= PATH_MAX ||
+		    snprintf(below, sizeof(below), "%s/%s", strcmp(path, "/") ? path : "",
+			     d->d_name) >= PATH_MAX ||
 		    is_skipped(below))
 			continue;
 		(*left)--;

@@ -1,7 +1,7 @@
 /*
- * rights WHAT [ARG…]: one system call on a file, as the kernel's list of rights has them, so that a right
- * that is missing shows in one call alone. Prints "done", or the error. Names may be relative to a descriptor
- * that was left open: @3/name.
+ * rights WHAT [ARG…]: one system call on a file, as the kernel's list of rights has them, so that a
+ * right that is missing shows in one call alone. Prints "done", or the error. Names may be relative
+ * to a descriptor that was left open: @3/name.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

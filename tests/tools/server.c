@@ -1,13 +1,15 @@
 /*
- * server PROGRAM ROOT ID BUNDLE WORD…: a small server. PROGRAM is sbxrun. Before `create`, a WORD is an option for it; each that
- * follows is carried out, and says on standard output what became of it.
+ * server PROGRAM ROOT ID BUNDLE WORD…: a small server. PROGRAM is sbxrun. Before `create`, a WORD
+ * is an option for it; each that follows is carried out, and says on standard output what became of
+ * it.
  *
  *	survives strict no-cgroups listener	as in worker/worker.h
  *	streams			the program has the server's own
  *	config:FILE		the config is that file's text, handed over in memory
  *	create start wait wait:MS kill:SIGNAL kill-all:SIGNAL remove let-go close
  *	hear			what there is to read on the terminal, up to its end
- *	say:MESSAGE		sends that to the worker, whatever it is, and waits until it has hung up
+ *	say:MESSAGE		sends that to the worker, whatever it is, and waits until it has
+ *				hung up
  *	kill-worker stop-worker	sends it SIGKILL, SIGSTOP
  *	deadline:MS		of all calls from here on, instead of a minute
  *	sleep			until it is killed
@@ -57,7 +59,8 @@ static int do_create(struct worker_options *o, struct error *e)
 {
 	if (worker_create(o, soon(), &worker, &made, e) < 0)
 		return -1;
-	printf("created %d%s, worker %d\n", made.pid, made.terminal_fd >= 0 ? " with a terminal" : "", worker.pid);
+	printf("created %d%s, worker %d\n", made.pid,
+	       made.terminal_fd >= 0 ? " with a terminal" : "", worker.pid);
 	return 0;
 }
 

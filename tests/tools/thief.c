@@ -1,9 +1,10 @@
 /*
- * Runs as a container's first process and takes the sockets of processes that join it, with CAP_SYS_PTRACE
- * and pidfd_getfd(). Statically linked.
+ * Runs as a container's first process and takes the sockets of processes that join it, with
+ * CAP_SYS_PTRACE and pidfd_getfd(). Statically linked.
  *
  *	thief keep	keeps them open: who waits for their end waits for us
- *	thief lie	says on each that a child was born, and sends a process of its own choice for it
+ *	thief lie	says on each that a child was born, and sends a process of its own choice
+ *			for it
  *	thief idle	the program that they become
  *
  * "took N" at the end: how many sockets. It ends when the file "end" is there.
@@ -53,7 +54,10 @@ static void say_born(int sock, int kind, int pidfd)
 		char space[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
 	} control = {0};
-	struct msghdr h = {.msg_iov = &io, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof(control)};
+	struct msghdr h = {.msg_iov = &io,
+			   .msg_iovlen = 1,
+			   .msg_control = control.space,
+			   .msg_controllen = sizeof(control)};
 	struct cmsghdr *c = CMSG_FIRSTHDR(&h);
 
 	c->cmsg_level = SOL_SOCKET;
@@ -63,7 +67,8 @@ static void say_born(int sock, int kind, int pidfd)
 	sendmsg(sock, &h, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* A process may get its next socket any time, so those that we have are looked at again and again. */
+/* A process may get its next socket any time, so those that we have are looked at again and
+ * again. */
 static bool keep(int fd, ino_t ino)
 {
 	size_t i;
@@ -139,7 +144,8 @@ int main(int argc, char **argv)
 		while ((d = readdir(proc)) != NULL) {
 			pid_t pid = atoi(d->d_name);
 
-			if (pid > 1 && pid < PIDS && pid != victim && !known[pid] && !is_ours(d->d_name))
+			if (pid > 1 && pid < PIDS && pid != victim && !known[pid] &&
+			    !is_ours(d->d_name))
 				steal(pid, victim_fd);
 		}
 		while (waitpid(-1, NULL, WNOHANG) > 0)

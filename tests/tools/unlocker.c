@@ -1,11 +1,14 @@
 /*
  * Takes flags and covers off mounts in every way that there is. Statically linked.
  *
- *	unlocker [-n] write FILE	FILE is on a mount that must stay read-only: prints each way by which it could be opened for writing
- *	unlocker [-n] show FILE [COVER]	FILE is covered by the mount COVER, itself if it is a mask: prints each way by which it is seen
+ *	unlocker [-n] write FILE	FILE is on a mount that must stay read-only: prints each way
+ *					by which it could be opened for writing
+ *	unlocker [-n] show FILE [COVER]	FILE is covered by the mount COVER, itself if it is a mask:
+ *					prints each way by which it is seen
  *	unlocker [-n] proc FILE		as `show`, on a procfs that is mounted anew
  *
- * -n: in a user namespace made for it, with all its rights there. Each way is tried by a child with a mount namespace of its own.
+ * -n: in a user namespace made for it, with all its rights there. Each way is tried by a child with
+ * a mount namespace of its own.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,16 +28,27 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
 /* As in the C library's header, which doesn't get on with the kernel's. */
-int mount(const char *source, const char *target, const char *type, unsigned long flags, const void *data);
+int mount(const char *source, const char *target, const char *type, unsigned long flags,
+	  const void *data);
 int umount2(const char *target, int flags);
 
-enum { BIND = 4096, REMOUNT = 32, MOVE = 8192, REC = 16384, PRIVATE = 1 << 18, DETACH = 2, RECURSIVE = 0x8000, EMPTY = 0x1000 };
+enum {
+	BIND = 4096,
+	REMOUNT = 32,
+	MOVE = 8192,
+	REC = 16384,
+	PRIVATE = 1 << 18,
+	DETACH = 2,
+	RECURSIVE = 0x8000,
+	EMPTY = 0x1000
+};
 
 static const char *file, *dir, *base, *cover, *top;
 
 static long clear(int fd, const char *path, unsigned int flags)
 {
-	struct mount_attr all = {.attr_clr = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC};
+	struct mount_attr all = {.attr_clr = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+					     MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC};
 	struct mount_attr one = {.attr_clr = MOUNT_ATTR_RDONLY};
 
 	syscall(SYS_mount_setattr, fd, path, flags, &all, sizeof(all));
@@ -66,7 +80,8 @@ static int by_clone_of(const char *path, unsigned int rec, bool attach)
 	if (fd < 0)
 		return -1;
 	clear(fd, "", EMPTY | rec);
-	if (attach && syscall(SYS_move_mount, fd, "", AT_FDCWD, "/tmp", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+	if (attach &&
+	    syscall(SYS_move_mount, fd, "", AT_FDCWD, "/tmp", MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return -1;
 	if (attach)
 		clear(AT_FDCWD, "/tmp", rec);
@@ -187,7 +202,8 @@ static int by_clone_of_the_top(void)
 
 static int by_recursive_clone_of_the_top(void)
 {
-	return by_unmount_in_clone_of(top, RECURSIVE) == 0 ? 0 : by_unmount_in_clone_of("/", RECURSIVE);
+	return by_unmount_in_clone_of(top, RECURSIVE) == 0 ? 0 :
+							     by_unmount_in_clone_of("/", RECURSIVE);
 }
 
 static int by_clone_of_the_cover(void)
@@ -199,7 +215,8 @@ static int by_clone_of_the_cover(void)
 
 static int by_moving_the_cover(void)
 {
-	int made = strcmp(cover, file) ? mkdir("/tmp/part", 0700) : open("/tmp/part", O_CREAT | O_WRONLY, 0600);
+	int made = strcmp(cover, file) ? mkdir("/tmp/part", 0700) :
+					 open("/tmp/part", O_CREAT | O_WRONLY, 0600);
 
 	if (made < 0 || mount(cover, "/tmp/part", NULL, MOVE, NULL) < 0)
 		return -1;
@@ -287,9 +304,12 @@ static void try(const struct way *w, bool nested)
 			_exit(2);
 		pid = nested ? fork() : 0;
 		if (pid > 0)
-			_exit(waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) ? 1 : WEXITSTATUS(status));
+			_exit(waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) ?
+				      1 :
+				      WEXITSTATUS(status));
 		if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, REC | PRIVATE, NULL) < 0 ||
-		    (strncmp(w->name, "attached", 8) && mount("tmpfs", "/tmp", "tmpfs", 0, NULL) < 0))
+		    (strncmp(w->name, "attached", 8) &&
+		     mount("tmpfs", "/tmp", "tmpfs", 0, NULL) < 0))
 			_exit(3);
 		_exit(w->go() >= 0 ? 0 : 1);
 	}

@@ -1,6 +1,6 @@
 /*
- * Words about the fields of config.json, for spec/config.md. An entry speaks for its field and for all
- * that is in it, unless a longer one does. Tests are "FILE TEST", with ";" between them.
+ * Words about the fields of config.json, for spec/config.md. An entry speaks for its field and for
+ * all that is in it, unless a longer one does. Tests are "FILE TEST", with ";" between them.
  */
 #pragma once
 

@@ -86,9 +86,10 @@ static bool action_stops(enum oci_seccomp_action a)
 /* Less is stricter: the order of the specification's actions in the kernel's documentation. */
 static int strictness(uint32_t action)
 {
-	static const uint32_t order[] = {SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_KILL_THREAD, SECCOMP_RET_TRAP,
-					 SECCOMP_RET_ERRNO, SECCOMP_RET_USER_NOTIF, SECCOMP_RET_TRACE,
-					 SECCOMP_RET_LOG, SECCOMP_RET_ALLOW};
+	static const uint32_t order[] = {SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_KILL_THREAD,
+					 SECCOMP_RET_TRAP,	   SECCOMP_RET_ERRNO,
+					 SECCOMP_RET_USER_NOTIF,   SECCOMP_RET_TRACE,
+					 SECCOMP_RET_LOG,	   SECCOMP_RET_ALLOW};
 	int i = 0;
 
 	while (order[i] != (action & SECCOMP_RET_ACTION_FULL))
@@ -277,7 +278,8 @@ static const struct section *judge_section(const struct judge *j, const struct s
 	return NULL;
 }
 
-/* The first rule without conditions for a number, or NULL. One that does as the default does is none. */
+/* The first rule without conditions for a number, or NULL. One that does as the default does is
+ * none. */
 static const struct entry *section_bare(const struct judge *j, const struct section *s, uint32_t nr)
 {
 	const struct entry *e;
@@ -288,7 +290,8 @@ static const struct entry *section_bare(const struct judge *j, const struct sect
 	return NULL;
 }
 
-/* It passes over rules that do as the default does; a rule without conditions comes before all others. */
+/* It passes over rules that do as the default does; a rule without conditions comes before all
+ * others. */
 static uint32_t answer_of_libseccomp(const struct judge *j, const struct section *s,
 				     const struct seccomp_data *d)
 {

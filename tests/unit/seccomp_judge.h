@@ -19,8 +19,8 @@
 #include "oci/config.h"
 #include "filter/seccomp.h"
 
-/* libseccomp compares ints with 64 bits and all of x32 with 32, knows no ENOSYS for what is newer than the
- * profile, and lets the order of rules decide rather than their strictness. */
+/* libseccomp compares ints with 64 bits and all of x32 with 32, knows no ENOSYS for what is newer
+ * than the profile, and lets the order of rules decide rather than their strictness. */
 enum judge_view { JUDGE_OURS, JUDGE_LIBSECCOMPS };
 
 /* A profile with its names resolved. */

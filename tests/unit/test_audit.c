@@ -352,7 +352,8 @@ TEST(an_intention_alone_is_nothing)
 	append("6");
 	rewrite(file, old);
 	CHECK(rename(head, next) == 0);
-	rewrite(head, arena_printf(&memory, "{\"count\":5,\"hash\":\"%s\"}\n", verified().last.hash));
+	rewrite(head,
+		arena_printf(&memory, "{\"count\":5,\"hash\":\"%s\"}\n", verified().last.hash));
 	good(5);
 	append("6");
 	CHECK(!note);

@@ -1,4 +1,5 @@
-/* The pure parts of the code runner: questions for names, words that are shown, sizes, results, and filters that ask. */
+/* The pure parts of the code runner: questions for names, words that are shown, sizes, results, and
+ * filters that ask. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -68,7 +69,13 @@ TEST(names_are_shown_without_what_hides)
 
 	CHECK_STR(hint_clean("/etc/x y", &arena), "/etc/x y");
 	CHECK_STR(hint_clean("a\nb\033[1mc<i>", &arena), "a?b?[1mc?i?");
-	CHECK_STR(hint_clean("a\xe2\x80\xae" "b\xe2\x80\x8b" "c\xef\xbb\xbf" "d\xc2\x85" "e\xff", &arena), "a?b?c?d?e?");
+	CHECK_STR(hint_clean("a\xe2\x80\xae"
+			     "b\xe2\x80\x8b"
+			     "c\xef\xbb\xbf"
+			     "d\xc2\x85"
+			     "e\xff",
+			     &arena),
+		  "a?b?c?d?e?");
 	CHECK_STR(hint_clean("\xc3\xa4\xe4\xbd\xa0", &arena), "\xc3\xa4\xe4\xbd\xa0");
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
@@ -77,7 +84,8 @@ TEST(names_are_shown_without_what_hides)
 
 TEST(no_hint_says_to_turn_anything_off)
 {
-	static const char *const bad[] = {"disable", "unconfined", "--policy oci", "privileged", NULL};
+	static const char *const bad[] = {"disable", "unconfined", "--policy oci", "privileged",
+					  NULL};
 	size_t i, k;
 
 	for (i = 0; i < syscall_row_count; i++)
@@ -104,7 +112,8 @@ TEST(a_workspace_leaves_half_of_the_memory)
 	size_t i;
 
 	for (i = 0; i < box_n_presets; i++)
-		CHECK(box_workspace_size(&box_presets[i].limits) <= box_presets[i].limits.memory / 2);
+		CHECK(box_workspace_size(&box_presets[i].limits) <=
+		      box_presets[i].limits.memory / 2);
 }
 
 /* ---- results ---- */
@@ -120,7 +129,9 @@ static const char *shown(const struct box_result *r)
 TEST(bytes_that_are_no_text_are_base64_in_both_streams)
 {
 	const struct box_result r = {
-		.id = "x", .rootfs = "y", .out = {{.data = "a\xff", .len = 2}, {.data = "abc", .len = 3}}};
+		.id = "x",
+		.rootfs = "y",
+		.out = {{.data = "a\xff", .len = 2}, {.data = "abc", .len = 3}}};
 
 	CHECK(strstr(shown(&r), "\"stdout\":\"Yf8=\",\"stderr\":\"YWJj\",\"encoding\":\"base64\""));
 }
@@ -138,7 +149,8 @@ TEST(exit_statuses_are_those_of_the_page)
 
 /* ---- filters ---- */
 
-static uint32_t verdict(const struct seccomp_program *p, int nr, uint64_t a0, uint64_t a1, uint64_t a2)
+static uint32_t verdict(const struct seccomp_program *p, int nr, uint64_t a0, uint64_t a1,
+			uint64_t a2)
 {
 	const struct seccomp_data d = {
 		.nr = nr, .arch = syscall_arch_native()->token, .args = {a0, a1, a2}};
@@ -156,15 +168,16 @@ static struct oci_seccomp_rule rule(const char *name, enum oci_seccomp_action ac
 	return r;
 }
 
-/* What is denied is asked about, and the judge still says what it was; what is allowed is left alone unless it is watched. */
+/* What is denied is asked about, and the judge still says what it was; what is allowed is left
+ * alone unless it is watched. */
 TEST(a_filter_asks_where_it_denied)
 {
 	struct oci_seccomp c = {.set = true, .default_action = OCI_ACT_ERRNO};
 	struct oci_seccomp_arg plain = {.index = 2, .value = 06000, .op = OCI_OP_MASKED_EQ};
-	struct oci_seccomp_rule rules[6] = {rule("openat", OCI_ACT_ALLOW), rule("getpid", OCI_ACT_ALLOW),
-					    rule("connect", OCI_ACT_ERRNO), rule("mkdirat", OCI_ACT_ALLOW),
-					    rule("clone3", OCI_ACT_ERRNO),
-					    rule("fchmodat", OCI_ACT_ALLOW)};
+	struct oci_seccomp_rule rules[6] = {
+		rule("openat", OCI_ACT_ALLOW),	rule("getpid", OCI_ACT_ALLOW),
+		rule("connect", OCI_ACT_ERRNO), rule("mkdirat", OCI_ACT_ALLOW),
+		rule("clone3", OCI_ACT_ERRNO),	rule("fchmodat", OCI_ACT_ALLOW)};
 	struct seccomp_program p, judge;
 	struct notes notes = {0};
 	struct error e;
@@ -212,7 +225,8 @@ static bool maps(const struct oci_id_maps *m, uint32_t disk, uint32_t *ret)
 	return false;
 }
 
-/* The owner on the disk is the program, nobody else is either, and nobody is the disk's root unless that owns it. */
+/* The owner on the disk is the program, nobody else is either, and nobody is the disk's root unless
+ * that owns it. */
 TEST(a_volume_belongs_to_the_program)
 {
 	static const uint32_t ids[] = {0, 1, 33, 1000, 65533, 65534, 65535, 65536, 100000};

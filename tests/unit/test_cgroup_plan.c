@@ -475,8 +475,10 @@ TEST(rootless_without_delegation_has_no_cgroups)
 	CHECK(p.skipped_reason);
 	CHECK(p.devices_unenforced);
 	CHECK_INT(p.warnings.n, 1);
-	CHECK_STR(p.warnings.v[0], "linux.resources.devices: without effect: no cgroups here: no cgroup is delegated to "
-				   "this user");
+	CHECK_STR(
+		p.warnings.v[0],
+		"linux.resources.devices: without effect: no cgroups here: no cgroup is delegated to "
+		"this user");
 	rule.allow = true;
 	CHECK_INT(cgroup_plan_make(&c, "x", &host, true, &arena, &p, &err), 0);
 	CHECK_INT(p.warnings.n, 0);
@@ -499,8 +501,10 @@ TEST(rootless_without_delegation_names_every_limit_that_has_no_effect)
 	CHECK_INT(cgroup_plan_make(&c, "x", &host, true, &arena, &p, &err), 0);
 	CHECK(p.skipped_reason);
 	CHECK_INT(p.warnings.n, 1);
-	CHECK_STR(p.warnings.v[0], "linux.resources.memory.limit, linux.resources.pids.limit: without effect, for there "
-				   "are no cgroups: no cgroup is delegated to this user");
+	CHECK_STR(
+		p.warnings.v[0],
+		"linux.resources.memory.limit, linux.resources.pids.limit: without effect, for there "
+		"are no cgroups: no cgroup is delegated to this user");
 	CHECK_INT(cgroup_plan_make(&c, "x", &host_v1, true, &arena, &p, &err), 0);
 	CHECK_INT(p.warnings.n, 0); /* its hierarchies are writable */
 }
@@ -515,7 +519,9 @@ TEST(rootless_is_told_which_controller_is_not_delegated)
 	h[0].base = S("/user/u1");
 	c.linux_.resources.cpu.quota = i64(1000);
 	CHECK_INT(cgroup_plan_make(&c, "x", &host, true, &arena, &p, &err), -1);
-	CHECK_STR(err.text, "linux.resources.cpu.quota: the cgroup controller cpu is not delegated to /user/u1");
+	CHECK_STR(
+		err.text,
+		"linux.resources.cpu.quota: the cgroup controller cpu is not delegated to /user/u1");
 }
 
 TEST(rootless_with_delegation_stays_below_it)
@@ -590,13 +596,17 @@ TEST(update_goes_where_the_container_is)
 	struct cgroup_plan p;
 
 	r.memory.limit = i64(5);
-	CHECK_INT(cgroup_plan_update(&r, &d, &(struct cgroup_unit){0}, &host_hybrid, &arena, &p, &err), 0);
+	CHECK_INT(cgroup_plan_update(&r, &d, &(struct cgroup_unit){0}, &host_hybrid, &arena, &p,
+				     &err),
+		  0);
 	CHECK_INT(p.n_writes, 2);
 	CHECK_STR(p.dirs.v[p.writes[0].hierarchy].path, "/a/b");
 	CHECK_STR(p.writes[0].file, "memory.limit_in_bytes");
 	CHECK_STR(p.dirs.v[p.writes[1].hierarchy].path, "/a/c");
 	r.cpu.shares = u64(5);
-	CHECK_INT(cgroup_plan_update(&r, &d, &(struct cgroup_unit){0}, &host_hybrid, &arena, &p, &err), -1);
+	CHECK_INT(cgroup_plan_update(&r, &d, &(struct cgroup_unit){0}, &host_hybrid, &arena, &p,
+				     &err),
+		  -1);
 	CHECK(str_after(err.text, "linux.resources.cpu.shares: "));
 }
 

@@ -66,6 +66,19 @@ TEST(three_words_become_a_scope_in_a_slice)
 	CHECK_STR(unit_of("-.slice:p:n", "id", false), "p-n.scope in -.slice at /p-n.scope");
 }
 
+TEST(systemd_has_25_seconds_unless_told_otherwise)
+{
+	struct cgroup_host host = by_systemd(&host_v2, "");
+	struct oci_config c = {0};
+	struct cgroup_plan p;
+
+	CHECK_INT(cgroup_plan_make(&c, "id", &host, false, &arena, &p, &err), 0);
+	CHECK_INT(p.unit.timeout_s, 25);
+	host.unit_timeout_s = 7;
+	CHECK_INT(cgroup_plan_make(&c, "id", &host, false, &arena, &p, &err), 0);
+	CHECK_INT(p.unit.timeout_s, 7);
+}
+
 TEST(names_that_systemd_would_not_take_are_refused)
 {
 	static const char *const wrong[] = {
@@ -152,7 +165,8 @@ static void say(struct buf *b, const struct unit_property *p)
 			   p->pairs.v[i].text ? p->pairs.v[i].text : "", p->pairs.v[i].number);
 }
 
-/* "Name=value, …" of those that resources ask for, without devices; or the error. *writes: the files. */
+/* "Name=value, …" of those that resources ask for, without devices; or the error. *writes: the
+ * files. */
 static const char *properties_of(const struct oci_resources *r, const struct cgroup_host *of,
 				 const char **writes)
 {
@@ -188,7 +202,8 @@ TEST(limits_are_told_in_systemds_words)
 	CHECK_STR(properties_of(&r, &host_v2, NULL),
 		  "MemorySwapMax=2000, MemoryMax=1000, MemoryLow=500, CPUWeight=100, "
 		  "AllowedCPUs=0702, TasksMax=9");
-	CHECK_STR(properties_of(&r, &host_v1, NULL), "MemoryLimit=1000, CPUShares=1024, TasksMax=9");
+	CHECK_STR(properties_of(&r, &host_v1, NULL),
+		  "MemoryLimit=1000, CPUShares=1024, TasksMax=9");
 }
 
 TEST(no_limit_is_infinity_and_none_asked_for_is_nothing)
@@ -291,7 +306,11 @@ TEST(allowed_devices_are_named)
 {
 	const struct oci_device_rule rules[] = {
 		{.allow = false, .access = S("rwm")},
-		{.allow = true, .type = S("c"), .major = i64(10), .minor = i64(200), .access = S("rw")},
+		{.allow = true,
+		 .type = S("c"),
+		 .major = i64(10),
+		 .minor = i64(200),
+		 .access = S("rw")},
 		{.allow = true, .type = S("b"), .major = i64(8), .access = S("r")},
 	};
 	const char *text = devices_of(rules, 3, &host_v2);

@@ -1,8 +1,8 @@
 /*
- * Each list of config.json, filled to its cap, costs little. The lists are found by walking the rows, so a
- * new one is tried as soon as it is there; `samples` says what its elements look like where the type
- * alone doesn't. A child process reads, judges and plans the document and compiles the filter; its
- * processor time and its largest memory are what counts.
+ * Each list of config.json, filled to its cap, costs little. The lists are found by walking the
+ * rows, so a new one is tried as soon as it is there; `samples` says what its elements look like
+ * where the type alone doesn't. A child process reads, judges and plans the document and compiles
+ * the filter; its processor time and its largest memory are what counts.
  */
 #include <malloc.h>
 #include <stdlib.h>
@@ -23,7 +23,8 @@ enum { CPU_MS = 10000, MEMORY_KB = 1 << 20 };
 enum { CPU_MS = 100, MEMORY_KB = 8 << 10 };
 #endif
 
-/* Elements of a list (table, key), or values of a field that is required or named here. %zu: the index. */
+/* Elements of a list (table, key), or values of a field that is required or named here. %zu: the
+ * index. */
 static const struct sample {
 	const char *table, *key;
 	const char *text;	  /* a format … */
@@ -37,11 +38,12 @@ static const struct sample {
 	{"oci_process", "env", "\"NAME_%zu=value\"", NULL},
 	{"oci_user", "additionalGids", "%zu", NULL},
 	{"oci_rlimit", "type", "%s",
-	 (const char *const[]){"\"RLIMIT_CPU\"", "\"RLIMIT_FSIZE\"", "\"RLIMIT_DATA\"", "\"RLIMIT_STACK\"",
-			       "\"RLIMIT_CORE\"", "\"RLIMIT_RSS\"", "\"RLIMIT_NPROC\"", "\"RLIMIT_NOFILE\"",
-			       "\"RLIMIT_MEMLOCK\"", "\"RLIMIT_AS\"", "\"RLIMIT_LOCKS\"",
-			       "\"RLIMIT_SIGPENDING\"", "\"RLIMIT_MSGQUEUE\"", "\"RLIMIT_NICE\"",
-			       "\"RLIMIT_RTPRIO\"", "\"RLIMIT_RTTIME\"", NULL}},
+	 (const char *const[]){"\"RLIMIT_CPU\"", "\"RLIMIT_FSIZE\"", "\"RLIMIT_DATA\"",
+			       "\"RLIMIT_STACK\"", "\"RLIMIT_CORE\"", "\"RLIMIT_RSS\"",
+			       "\"RLIMIT_NPROC\"", "\"RLIMIT_NOFILE\"", "\"RLIMIT_MEMLOCK\"",
+			       "\"RLIMIT_AS\"", "\"RLIMIT_LOCKS\"", "\"RLIMIT_SIGPENDING\"",
+			       "\"RLIMIT_MSGQUEUE\"", "\"RLIMIT_NICE\"", "\"RLIMIT_RTPRIO\"",
+			       "\"RLIMIT_RTTIME\"", NULL}},
 	{"oci_scheduler", "policy", "\"SCHED_OTHER\"", NULL},
 	{"oci_scheduler", "flags", "\"SCHED_FLAG_RESET_ON_FORK\"", NULL},
 	{"oci_io_priority", "class", "\"IOPRIO_CLASS_BE\"", NULL},
@@ -54,8 +56,8 @@ static const struct sample {
 	{"oci_id_map", "size", "1", NULL},
 	{"oci_hook", "path", "\"/bin/true\"", NULL},
 	{"oci_namespace", "type", "%s",
-	 (const char *const[]){"\"pid\"", "\"network\"", "\"mount\"", "\"ipc\"", "\"uts\"", "\"user\"",
-			       "\"cgroup\"", "\"time\"", NULL}},
+	 (const char *const[]){"\"pid\"", "\"network\"", "\"mount\"", "\"ipc\"", "\"uts\"",
+			       "\"user\"", "\"cgroup\"", "\"time\"", NULL}},
 	{"oci_device", "path", "\"/dev/device-%zu\"", NULL},
 	{"oci_device", "type", "\"c\"", NULL},
 	{"oci_device", "major", "1", NULL},
@@ -100,8 +102,9 @@ static const struct {
 static const struct {
 	const char *key, *text;
 } companions[] = {
-	{"namespaces", "[{\"type\":\"pid\"},{\"type\":\"network\"},{\"type\":\"mount\"},{\"type\":\"ipc\"},"
-		       "{\"type\":\"uts\"},{\"type\":\"user\"},{\"type\":\"cgroup\"},{\"type\":\"time\"}]"},
+	{"namespaces",
+	 "[{\"type\":\"pid\"},{\"type\":\"network\"},{\"type\":\"mount\"},{\"type\":\"ipc\"},"
+	 "{\"type\":\"uts\"},{\"type\":\"user\"},{\"type\":\"cgroup\"},{\"type\":\"time\"}]"},
 	{"uidMappings", "[{\"containerID\":0,\"hostID\":100000,\"size\":65536}]"},
 	{"gidMappings", "[{\"containerID\":0,\"hostID\":100000,\"size\":65536}]"},
 };
@@ -149,7 +152,8 @@ static void add_sample(struct buf *b, const struct sample *s, size_t i)
 	buf_str(b, text);
 }
 
-static void add_scalar(struct buf *b, const struct json_table *t, const struct json_row *r, size_t i)
+static void add_scalar(struct buf *b, const struct json_table *t, const struct json_row *r,
+		       size_t i)
 {
 	const struct sample *s = sample_find(t, r->key);
 
@@ -215,7 +219,8 @@ static void add_field(struct document *d, const struct json_table *t, const stru
 	bool on_way = depth < d->way->n && d->way->tables[depth] == t && d->way->rows[depth] == r;
 	/* Maps of ids come in pairs. */
 	bool twin = depth + 1 == d->way->n && d->way->tables[depth] == t &&
-		    str_ends(d->way->rows[depth]->key, "idMappings") && str_ends(r->key, "idMappings");
+		    str_ends(d->way->rows[depth]->key, "idMappings") &&
+		    str_ends(r->key, "idMappings");
 	const char *key = d->b.data[d->b.len - 1] == '{' ? "\"" : ",\"";
 
 	if (!on_way && !twin && !companion(t, r) && !(r->flags & JSON_REQUIRED) &&
@@ -309,7 +314,8 @@ static const char *way_name(const struct way *w)
 	size_t i, at = 0;
 
 	for (i = 0; i < w->n && at < sizeof(name); i++)
-		at += (size_t)snprintf(name + at, sizeof(name) - at, "%s%s", i ? "." : "", w->rows[i]->key);
+		at += (size_t)snprintf(name + at, sizeof(name) - at, "%s%s", i ? "." : "",
+				       w->rows[i]->key);
 	return name;
 }
 
@@ -328,8 +334,8 @@ static void check_cheap(const char *name, const struct cost *c)
 	if (getenv("COSTS"))
 		printf("# %-50s %4ld ms %6ld KB %s\n", name, c->ms, c->kb, c->taken ? "" : c->why);
 	if (c->ms > CPU_MS || c->kb > MEMORY_KB)
-		FAIL("%s: %ld ms and %ld KB, may be %d and %d (%s)", name, c->ms, c->kb, CPU_MS, MEMORY_KB,
-		     c->why);
+		FAIL("%s: %ld ms and %ld KB, may be %d and %d (%s)", name, c->ms, c->kb, CPU_MS,
+		     MEMORY_KB, c->why);
 }
 
 static struct buf document(const struct way *w, size_t count, struct arena *a)
@@ -401,8 +407,8 @@ TEST(each_list_at_its_cap_is_cheap)
 }
 
 /* Documents that are not one full list: two texts by turns, n times. */
-static void try_repeated(const char *name, const char *head, const char *one, const char *two, size_t n,
-			 const char *tail)
+static void try_repeated(const char *name, const char *head, const char *one, const char *two,
+			 size_t n, const char *tail)
 {
 	struct arena a = {0};
 	struct buf b = buf_new(&a, 16 << 20);
@@ -423,9 +429,10 @@ static void try_repeated(const char *name, const char *head, const char *one, co
 
 TEST(other_ways_to_say_much_are_cheap)
 {
-	static const char ARGS[] = "{\"names\":[\"socket\"],\"action\":\"SCMP_ACT_ERRNO\",\"args\":["
-				   "{\"index\":0,\"value\":1,\"op\":\"SCMP_CMP_EQ\"},"
-				   "{\"index\":0,\"value\":2,\"op\":\"SCMP_CMP_EQ\"}]}";
+	static const char ARGS[] =
+		"{\"names\":[\"socket\"],\"action\":\"SCMP_ACT_ERRNO\",\"args\":["
+		"{\"index\":0,\"value\":1,\"op\":\"SCMP_CMP_EQ\"},"
+		"{\"index\":0,\"value\":2,\"op\":\"SCMP_CMP_EQ\"}]}";
 
 	try_repeated("options that take each other back",
 		     "\"mounts\":[{\"destination\":\"/m\",\"type\":\"tmpfs\",\"options\":[", "\"sync\"",
@@ -435,9 +442,10 @@ TEST(other_ways_to_say_much_are_cheap)
 		     "\"async\"", 256, "]}]}");
 	try_repeated("capabilities, all alike", "\"process\":{\"cwd\":\"/\",\"args\":[\"a\"],\"capabilities\":"
 		     "{\"bounding\":[", "\"CAP_X\"", "\"CAP_Y\"", 60000, "]}}}");
-	try_repeated("rules with alternatives", "\"linux\":{\"seccomp\":{\"defaultAction\":\"SCMP_ACT_ALLOW\","
-		     "\"architectures\":[\"SCMP_ARCH_X86\",\"SCMP_ARCH_X32\"],\"syscalls\":[", ARGS, ARGS, 1000,
-		     "]}}}");
+	try_repeated("rules with alternatives",
+		     "\"linux\":{\"seccomp\":{\"defaultAction\":\"SCMP_ACT_ALLOW\","
+		     "\"architectures\":[\"SCMP_ARCH_X86\",\"SCMP_ARCH_X32\"],\"syscalls\":[",
+		     ARGS, ARGS, 1000, "]}}}");
 	try_repeated("rules with many names", "\"linux\":{\"seccomp\":{\"defaultAction\":\"SCMP_ACT_ALLOW\","
 		     "\"syscalls\":[",
 		     "{\"names\":[\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\"],\"action\":\"SCMP_ACT_ERRNO\"}",

@@ -1,7 +1,7 @@
 /*
- * spec/config.md, the table of every field of config.json, is made from the rows that read it and from
- * the words in config_fields.h. A row without words, words without a row, a test that isn't there or a
- * file that is out of date fail here. `UPDATE_CONFIG_TABLE=1` writes the file anew.
+ * spec/config.md, the table of every field of config.json, is made from the rows that read it and
+ * from the words in config_fields.h. A row without words, words without a row, a test that isn't
+ * there or a file that is out of date fail here. `UPDATE_CONFIG_TABLE=1` writes the file anew.
  */
 #include <fcntl.h>
 #include <glob.h>
@@ -21,11 +21,21 @@ static bool used[ARRAY_SIZE(config_fields)];
 static const char *type_name(const struct json_row *row)
 {
 	static const char *const names[] = {
-		[JSON_STR] = "string",	     [JSON_BOOL] = "boolean",	  [JSON_I32] = "int32",
-		[JSON_U32] = "uint32",	     [JSON_I64] = "int64",	  [JSON_U64] = "uint64",
-		[JSON_OPT_BOOL] = "boolean", [JSON_OPT_I32] = "int32",	  [JSON_OPT_U32] = "uint32",
-		[JSON_OPT_I64] = "int64",    [JSON_OPT_U64] = "uint64",	  [JSON_ENUM] = "word",
-		[JSON_STRINGS] = "strings",  [JSON_IDS] = "ids",	  [JSON_PAIRS] = "map of strings",
+		[JSON_STR] = "string",
+		[JSON_BOOL] = "boolean",
+		[JSON_I32] = "int32",
+		[JSON_U32] = "uint32",
+		[JSON_I64] = "int64",
+		[JSON_U64] = "uint64",
+		[JSON_OPT_BOOL] = "boolean",
+		[JSON_OPT_I32] = "int32",
+		[JSON_OPT_U32] = "uint32",
+		[JSON_OPT_I64] = "int64",
+		[JSON_OPT_U64] = "uint64",
+		[JSON_ENUM] = "word",
+		[JSON_STRINGS] = "strings",
+		[JSON_IDS] = "ids",
+		[JSON_PAIRS] = "map of strings",
 	};
 
 	return (size_t)row->type < ARRAY_SIZE(names) ? names[row->type] : NULL;
@@ -51,7 +61,8 @@ static const struct config_field *words_for(const char *field)
 	return best;
 }
 
-/* Sections by their objects; the first that fits has the field. Printed from the last to the first. */
+/* Sections by their objects; the first that fits has the field. Printed from the last to the
+ * first. */
 static const struct {
 	const char *prefix;
 	const char *title;
@@ -97,10 +108,13 @@ static void print_rows(struct buf *b, const struct json_table *table, const char
 
 	for (i = 0; i < table->count; i++) {
 		const struct json_row *row = &table->rows[i];
-		const char *inside = row->type == JSON_LIST ? "[]." : row->type == JSON_MAP ? "[*]." : ".";
+		const char *inside = row->type == JSON_LIST ? "[]." :
+				     row->type == JSON_MAP  ? "[*]." :
+							      ".";
 
 		if (row->table)
-			print_rows(b, row->table, arena_printf(&arena, "%s%s%s", prefix, row->key, inside),
+			print_rows(b, row->table,
+				   arena_printf(&arena, "%s%s%s", prefix, row->key, inside),
 				   section);
 		else if (section_of(arena_printf(&arena, "%s%s", prefix, row->key)) == section)
 			print_field(b, arena_printf(&arena, "%s%s", prefix, row->key), row);
@@ -149,7 +163,8 @@ TEST(the_table_is_that_of_the_rows)
 		     "build/unit/test_config_table");
 }
 
-/* "t0240 name" is a function of tests/…/t0240-*.sh, "test_plan name" a TEST of tests/unit/test_plan.c. */
+/* "t0240 name" is a function of tests/…/t0240-*.sh, "test_plan name" a TEST of
+ * tests/unit/test_plan.c. */
 static bool test_exists(const char *file, const char *name)
 {
 	bool unit = str_after(file, "test_") != NULL;
@@ -182,10 +197,12 @@ TEST(every_test_that_is_named_exists)
 			one += strspn(one, " ");
 			name = strchr(one, ' ');
 			if (!name)
-				FAIL("%s: \"%s\" is not a file and a test", config_fields[i].field, one);
+				FAIL("%s: \"%s\" is not a file and a test", config_fields[i].field,
+				     one);
 			*name++ = '\0';
 			if (!test_exists(one, name))
-				FAIL("%s: there is no test %s in %s", config_fields[i].field, name, one);
+				FAIL("%s: there is no test %s in %s", config_fields[i].field, name,
+				     one);
 		}
 	}
 }

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/str.h"
 #include "cgroup/systemd.h"
 #include "sys/loop.h"
@@ -971,6 +972,29 @@ TEST(a_call_without_an_answer_is_given_up)
 	CHECK_INT(server_end(), 0);
 }
 
+/* In time with each of them, and too late with all. */
+static void serve_slowly(int listen_fd)
+{
+	struct dbus_message m;
+
+	usleep(SHORT_MS * 1000);
+	accept_client(listen_fd);
+	m = expect("StartTransientUnit");
+	usleep(SHORT_MS * 1000);
+	answer_text_as(&m, "o", JOB);
+	usleep(SHORT_MS * 1000);
+	say_job_ended(UNIT, JOB, "done");
+}
+
+TEST(one_deadline_counts_for_connection_call_and_job)
+{
+	server_start(serve_slowly);
+	CHECK(open_path(false, 2 * SHORT_MS) < 0 || start_unit() < 0);
+	CHECK_INT(err.sys, ETIMEDOUT);
+	CHECK_ERROR("no answer within 1 s");
+	(void)server_end(); /* it may have been about to say something */
+}
+
 static void serve_silence(int listen_fd)
 {
 	take_client(listen_fd);
@@ -1646,6 +1670,11 @@ static void serve_unknown(int listen_fd)
 
 TEST(properties_that_systemd_does_not_know_are_left_out)
 {
+	char log[] = "/tmp/sbxt-dbus-log.XXXXXX", text[4096] = "";
+	int fd = mkstemp(log);
+
+	CHECK(fd >= 0);
+	CHECK_INT(log_open(&(struct log_options){.file = log, .level = LOG_INFO}, &err), 0);
 	server_start(serve_unknown);
 	CHECK_INT(open_path(false, LONG_MS), 0);
 	CHECK_INT(systemd_start_unit(&conn, UNIT, &three_properties, 0, &err), 0);
@@ -1655,6 +1684,11 @@ TEST(properties_that_systemd_does_not_know_are_left_out)
 	CHECK_STR(three[0].name, "AllowedCPUs");
 	CHECK_STR(three[1].name, "Allowed");
 	CHECK_INT(server_end(), 0);
+	log_close();
+	unlink(log);
+	CHECK(read(fd, text, sizeof(text) - 1) > 0);
+	close(fd);
+	CHECK(strstr(text, UNIT " is without AllowedCPUs, which this systemd doesn't know"));
 }
 
 static void serve_unknown_all(int listen_fd)

@@ -1,4 +1,5 @@
-/* What a box may reach: names, addresses, rules and the decision, with every way around them that others were caught by. */
+/* What a box may reach: names, addresses, rules and the decision, with every way around them that
+ * others were caught by. */
 #include "base/str.h"
 #include "egress/egress.h"
 #include "unit.h"
@@ -133,9 +134,14 @@ TEST(a_zero_ends_no_name)
 TEST(names_that_are_none_are_no_hosts)
 {
 	static const char *const bad[] = {
-		"a b", "a\tb", "a\r\nb", "a/b", "a@b", "a:b", "a%b", "a..b", ".a", "a..", "a,b", "[a]",
-		"xn--\xc3\xa4", "\xc3\xa4.org", "1.2.3.4%x.allowed.com", "fe80::1%eth0", "::1%lo", "*",
-		"*.a", "a?", "a#", "a\\b", "user@a", "",
+		"a b",		"a\tb",		"a\r\nb",
+		"a/b",		"a@b",		"a:b",
+		"a%b",		"a..b",		".a",
+		"a..",		"a,b",		"[a]",
+		"xn--\xc3\xa4", "\xc3\xa4.org", "1.2.3.4%x.allowed.com",
+		"fe80::1%eth0", "::1%lo",	"*",
+		"*.a",		"a?",		"a#",
+		"a\\b",		"user@a",	"",
 	};
 	char name[300], label[70];
 	struct egress_host h;
@@ -159,9 +165,11 @@ TEST(names_that_are_none_are_no_hosts)
 TEST(numbers_are_addresses_or_nothing)
 {
 	static const char *const bad[] = {
-		"127.1", "127.0.1", "2130706433", "0x7f000001", "0x7f.1", "0177.0.0.1", "017700000001",
-		"127.0.0.1.", "0x7f.0.0.1", "1.2.3.256", "1.2.3.04", "01.2.3.4", "1.2.3", "1.2.3.4.5",
-		"0X7F.1", "a.1", "example.0x1", "1.2.3.4..", "0x", "example.0x", "4294967295", "00000000177.1",
+		"127.1",      "127.0.1",       "2130706433", "0x7f000001", "0x7f.1",
+		"0177.0.0.1", "017700000001",  "127.0.0.1.", "0x7f.0.0.1", "1.2.3.256",
+		"1.2.3.04",   "01.2.3.4",      "1.2.3",	     "1.2.3.4.5",  "0X7F.1",
+		"a.1",	      "example.0x1",   "1.2.3.4..",  "0x",	   "example.0x",
+		"4294967295", "00000000177.1",
 	};
 	struct egress_host h;
 	size_t i;
@@ -184,25 +192,63 @@ TEST(addresses_are_never_names)
 TEST(addresses_that_are_not_public)
 {
 	static const char *const never[] = {
-		"0.0.0.0", "0.1.2.3", "127.0.0.1", "127.255.255.255", "169.254.169.254", "169.254.0.1",
-		"100.100.100.200", "168.63.129.16", "192.0.0.192", "192.0.2.1", "198.18.0.1", "198.19.255.255",
-		"198.51.100.1", "203.0.113.9", "224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255",
-		"::", "::1", "::ffff:127.0.0.1", "::ffff:169.254.169.254", "::127.0.0.1", "64:ff9b::127.0.0.1",
-		"64:ff9b::a9fe:a9fe", "2002:7f00:1::", "2002:a9fe:a9fe::1", "fe80::1", "febf::1", "ff02::1",
-		"fd00:ec2::254", "fd00:ec2:1::1", "fd20:ce::254", "fd00:c1::a9fe:a9fe", "fd00:42::42",
-		"fd00:a9fe:a9fe::1", "fd00:100::100:200", "2001::1", "2001:db8::1", "::ffff:0:127.0.0.1",
-		"64:ff9b:1::1", "fec0::1", "100::1",
+		"0.0.0.0",
+		"0.1.2.3",
+		"127.0.0.1",
+		"127.255.255.255",
+		"169.254.169.254",
+		"169.254.0.1",
+		"100.100.100.200",
+		"168.63.129.16",
+		"192.0.0.192",
+		"192.0.2.1",
+		"198.18.0.1",
+		"198.19.255.255",
+		"198.51.100.1",
+		"203.0.113.9",
+		"224.0.0.1",
+		"239.255.255.255",
+		"240.0.0.1",
+		"255.255.255.255",
+		"::",
+		"::1",
+		"::ffff:127.0.0.1",
+		"::ffff:169.254.169.254",
+		"::127.0.0.1",
+		"64:ff9b::127.0.0.1",
+		"64:ff9b::a9fe:a9fe",
+		"2002:7f00:1::",
+		"2002:a9fe:a9fe::1",
+		"fe80::1",
+		"febf::1",
+		"ff02::1",
+		"fd00:ec2::254",
+		"fd00:ec2:1::1",
+		"fd20:ce::254",
+		"fd00:c1::a9fe:a9fe",
+		"fd00:42::42",
+		"fd00:a9fe:a9fe::1",
+		"fd00:100::100:200",
+		"2001::1",
+		"2001:db8::1",
+		"::ffff:0:127.0.0.1",
+		"64:ff9b:1::1",
+		"fec0::1",
+		"100::1",
 	};
 	static const char *const private[] = {
-		"10.0.0.1", "10.255.255.255", "100.64.0.1", "100.127.255.255", "172.16.0.1", "172.31.255.255",
-		"192.168.0.1", "fc00::1", "fd12::1", "::ffff:10.0.0.1", "::10.0.0.1", "64:ff9b::10.0.0.1",
+		"10.0.0.1",	 "10.255.255.255",  "100.64.0.1",  "100.127.255.255",
+		"172.16.0.1",	 "172.31.255.255",  "192.168.0.1", "fc00::1",
+		"fd12::1",	 "::ffff:10.0.0.1", "::10.0.0.1",  "64:ff9b::10.0.0.1",
 		"2002:0a00:1::",
 	};
 	static const char *const public[] = {
-		"1.1.1.1", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255",
-		"128.0.0.0", "169.253.255.255", "169.255.0.0", "172.15.255.255", "172.32.0.0", "192.167.255.255",
-		"192.169.0.0", "198.17.255.255", "198.20.0.0", "223.255.255.255", "2600::1", "2a00::1",
-		"64:ff9b::1.1.1.1", "2002:0101:0101::1", "::ffff:1.1.1.1",
+		"1.1.1.1",	  "9.255.255.255",   "11.0.0.0",	 "100.63.255.255",
+		"100.128.0.0",	  "126.255.255.255", "128.0.0.0",	 "169.253.255.255",
+		"169.255.0.0",	  "172.15.255.255",  "172.32.0.0",	 "192.167.255.255",
+		"192.169.0.0",	  "198.17.255.255",  "198.20.0.0",	 "223.255.255.255",
+		"2600::1",	  "2a00::1",	     "64:ff9b::1.1.1.1", "2002:0101:0101::1",
+		"::ffff:1.1.1.1",
 	};
 	size_t i;
 
@@ -254,13 +300,35 @@ TEST(rules_that_are_none_say_why)
 	static const struct {
 		const char *rule, *why;
 	} bad[] = {
-		{"", "neither"}, {"*", "every host"}, {"**", "every host"}, {"*:443", "every host"}, {".", "every host"},
-		{"a b", "neither"}, {"https://a.org/", "URL"}, {"a.org/x", "range"}, {"a.org:0", "neither"},
-		{"a.org:65536", "neither"}, {"a.org:", "neither"}, {"a.org:x", "neither"}, {"*a.org", "neither"},
-		{"a.*.org", "neither"}, {"*.1.2.3.4", "neither"}, {"**.10.0.0.1", "neither"}, {"10.0.0.0/33", "range"},
-		{"10.0.0.1/8", "more bits"}, {"10.0.0.0/", "range"}, {"10.0.0.0/8:0", "range"}, {"fd00::1/8", "more bits"},
-		{"[fd00::]/129", "range"}, {"127.1", "neither"}, {"a.org:53", "names"}, {"[1.2.3.4]:80", "neither"},
-		{"[a.org]:80", "neither"}, {"user@a.org", "neither"}, {"*.", "neither"}, {"*.*.org", "neither"},
+		{"", "neither"},
+		{"*", "every host"},
+		{"**", "every host"},
+		{"*:443", "every host"},
+		{".", "every host"},
+		{"a b", "neither"},
+		{"https://a.org/", "URL"},
+		{"a.org/x", "range"},
+		{"a.org:0", "neither"},
+		{"a.org:65536", "neither"},
+		{"a.org:", "neither"},
+		{"a.org:x", "neither"},
+		{"*a.org", "neither"},
+		{"a.*.org", "neither"},
+		{"*.1.2.3.4", "neither"},
+		{"**.10.0.0.1", "neither"},
+		{"10.0.0.0/33", "range"},
+		{"10.0.0.1/8", "more bits"},
+		{"10.0.0.0/", "range"},
+		{"10.0.0.0/8:0", "range"},
+		{"fd00::1/8", "more bits"},
+		{"[fd00::]/129", "range"},
+		{"127.1", "neither"},
+		{"a.org:53", "names"},
+		{"[1.2.3.4]:80", "neither"},
+		{"[a.org]:80", "neither"},
+		{"user@a.org", "neither"},
+		{"*.", "neither"},
+		{"*.*.org", "neither"},
 	};
 	struct error e;
 	size_t i;
@@ -322,9 +390,12 @@ TEST(questions_for_names_have_no_port)
 	given("a.org:22 !b.org **.c.org !x.c.org:80 !y.c.org");
 	CHECK(egress_host_read("a.org", 5, &h) && egress_decide_name(&rules, &h) == EGRESS_ALLOWED);
 	CHECK(egress_host_read("b.org", 5, &h) && egress_decide_name(&rules, &h) == EGRESS_DENIED);
-	CHECK(egress_host_read("x.c.org", 7, &h) && egress_decide_name(&rules, &h) == EGRESS_ALLOWED);
-	CHECK(egress_host_read("y.c.org", 7, &h) && egress_decide_name(&rules, &h) == EGRESS_DENIED);
-	CHECK(egress_host_read("d.org", 5, &h) && egress_decide_name(&rules, &h) == EGRESS_NOT_ALLOWED);
+	CHECK(egress_host_read("x.c.org", 7, &h) &&
+	      egress_decide_name(&rules, &h) == EGRESS_ALLOWED);
+	CHECK(egress_host_read("y.c.org", 7, &h) &&
+	      egress_decide_name(&rules, &h) == EGRESS_DENIED);
+	CHECK(egress_host_read("d.org", 5, &h) &&
+	      egress_decide_name(&rules, &h) == EGRESS_NOT_ALLOWED);
 }
 
 int main(void)

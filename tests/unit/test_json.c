@@ -97,7 +97,8 @@ static int read_n(const char *text, size_t len)
 	arena_free(&arena);
 	memset(&got, 0, sizeof(got));
 	memset(&error, 0, sizeof(error));
-	return json_read("doc", text, len, &every_table, &json_default_limits, &got, &arena, &error);
+	return json_read("doc", text, len, &every_table, &json_default_limits, &got, &arena,
+			 &error);
 }
 
 static int read_s(const char *text)
@@ -179,7 +180,9 @@ TEST(unknown_keys_are_skipped)
 
 TEST(strings_are_unescaped)
 {
-	CHECK_INT(read_s("{\"m\\u0075st\":\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u20ac\\ud83d\\ude00\xc3\xa9\"}"), 0);
+	CHECK_INT(
+		read_s("{\"m\\u0075st\":\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u20ac\\ud83d\\ude00\xc3\xa9\"}"),
+		0);
 	CHECK_STR(got.must, "\"\\/\b\f\n\r\t\xe2\x82\xac\xf0\x9f\x98\x80\xc3\xa9");
 	CHECK_INT(read_s("{\"must\":\"\",\"pairs\":{\"\\u0061\":\"1\",\"\\u0062\":\"2\"}}"), 0);
 	CHECK_STR(got.pairs.v[0].key, "a");
@@ -284,17 +287,21 @@ TEST(bytes_are_utf8_without_nul)
 		{"{\"str\":\"a\\u0000b\"}", "doc: str: byte 9: a string contains NUL"},
 		{"{\"box\":{\"\\u0000\":1}}", "doc: box: byte 9: a string contains NUL"},
 		{"{\"str\":\"\\ud800\"}", "doc: str: byte 8: a string contains a lone surrogate"},
-		{"{\"str\":\"\\ud800\\ud800\"}", "doc: str: byte 8: a string contains a lone surrogate"},
+		{"{\"str\":\"\\ud800\\ud800\"}",
+		 "doc: str: byte 8: a string contains a lone surrogate"},
 		{"{\"str\":\"\\udc00\"}", "doc: str: byte 8: a string contains a lone surrogate"},
 		{"{\"str\":\"\\uDBFFx\"}", "doc: str: byte 8: a string contains a lone surrogate"},
-		{"{\"words\":[\"a\",\"\\udfff\"]}", "doc: words[1]: byte 15: a string contains a lone surrogate"},
+		{"{\"words\":[\"a\",\"\\udfff\"]}",
+		 "doc: words[1]: byte 15: a string contains a lone surrogate"},
 	};
 	static const char nul[] = "{\"must\":\"m\"}\0";
 
 	check_refused(cases, ARRAY_SIZE(cases));
 	CHECK(read_n(nul, sizeof(nul)) < 0);
 	CHECK_STR(error.text, "doc: byte 12: contains NUL");
-	CHECK_INT(read_s("{\"must\":\"\xef\xbb\xbf \xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf\xc2\x80\xe0\xa0\x80\"}"), 0);
+	CHECK_INT(
+		read_s("{\"must\":\"\xef\xbb\xbf \xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf\xc2\x80\xe0\xa0\x80\"}"),
+		0);
 	/* A backslash before the u is no escape of it. */
 	CHECK_INT(read_s("{\"must\":\"\\\\u0000\\\\ud800\"}"), 0);
 	CHECK_STR(got.must, "\\u0000\\ud800");
@@ -332,7 +339,8 @@ TEST(duplicate_keys_are_refused)
 		{"{\"\":1,\"\":3}", "doc: duplicate key \"\""},
 		{"{\"box\":{\"a\":1,\"a\":2}}", "doc: box: duplicate key \"a\""},
 		{"{\"o\":[{\"p\":{\"q\":1,\"q\":1}}]}", "doc: o[0].p: duplicate key \"q\""},
-		{"{\"pairs\":{\"k\":\"1\",\"l\":\"2\",\"k\":\"3\"}}", "doc: pairs: duplicate key \"k\""},
+		{"{\"pairs\":{\"k\":\"1\",\"l\":\"2\",\"k\":\"3\"}}",
+		 "doc: pairs: duplicate key \"k\""},
 		{"{\"map\":{\"k\":{\"x\":1},\"k\":{\"x\":1}}}", "doc: map: duplicate key \"k\""},
 		{"{\"list\":[{\"x\":1},{\"x\":1,\"x\":1}]}", "doc: list[1]: duplicate key \"x\""},
 	};
@@ -355,22 +363,32 @@ TEST(numbers_are_whole_and_in_range)
 		{"{\"u32\":[]}", "doc: u32: must be a whole number, not an array"},
 		{"{\"u32\":{}}", "doc: u32: must be a whole number, not an object"},
 		{"{\"i32\":2147483648}", "doc: i32: 2147483648 is out of range (-2^31 to 2^31-1)"},
-		{"{\"i32\":-2147483649}", "doc: i32: -2147483649 is out of range (-2^31 to 2^31-1)"},
-		{"{\"i64\":9223372036854775808}", "doc: i64: 9223372036854775808 is out of range (-2^63 to 2^63-1)"},
-		{"{\"i64\":-9223372036854775809}", "doc: i64: -9223372036854775809 is out of range (-2^63 to 2^63-1)"},
-		{"{\"u64\":18446744073709551616}", "doc: u64: 18446744073709551616 is out of range (0 to 2^64-1)"},
-		{"{\"u64\":184467440737095516150}", "doc: u64: 184467440737095516150 is out of range (0 to 2^64-1)"},
+		{"{\"i32\":-2147483649}",
+		 "doc: i32: -2147483649 is out of range (-2^31 to 2^31-1)"},
+		{"{\"i64\":9223372036854775808}",
+		 "doc: i64: 9223372036854775808 is out of range (-2^63 to 2^63-1)"},
+		{"{\"i64\":-9223372036854775809}",
+		 "doc: i64: -9223372036854775809 is out of range (-2^63 to 2^63-1)"},
+		{"{\"u64\":18446744073709551616}",
+		 "doc: u64: 18446744073709551616 is out of range (0 to 2^64-1)"},
+		{"{\"u64\":184467440737095516150}",
+		 "doc: u64: 184467440737095516150 is out of range (0 to 2^64-1)"},
 		{"{\"optU64\":-1}", "doc: optU64: -1 is out of range (0 to 2^64-1)"},
-		{"{\"optU32\":4294967296}", "doc: optU32: 4294967296 is out of range (0 to 2^32-1)"},
-		{"{\"optI32\":-2147483649}", "doc: optI32: -2147483649 is out of range (-2^31 to 2^31-1)"},
+		{"{\"optU32\":4294967296}",
+		 "doc: optU32: 4294967296 is out of range (0 to 2^32-1)"},
+		{"{\"optI32\":-2147483649}",
+		 "doc: optI32: -2147483649 is out of range (-2^31 to 2^31-1)"},
 		{"{\"optI64\":1.5}", "doc: optI64: 1.5 is not a whole number"},
-		{"{\"ids\":[0,4294967296]}", "doc: ids[1]: 4294967296 is out of range (0 to 2^32-1)"},
+		{"{\"ids\":[0,4294967296]}",
+		 "doc: ids[1]: 4294967296 is out of range (0 to 2^32-1)"},
 		{"{\"u64\":1111111111111111111111111111111111111111111}",
 		 "doc: u64: 1111111111111111111111111111111111111111… is out of range (0 to 2^64-1)"},
 	};
 
 	check_refused(cases, ARRAY_SIZE(cases));
-	CHECK_INT(read_s("{\"must\":\"\",\"u32\":-0,\"i64\":9223372036854775807,\"i32\":2147483647}"), 0);
+	CHECK_INT(
+		read_s("{\"must\":\"\",\"u32\":-0,\"i64\":9223372036854775807,\"i32\":2147483647}"),
+		0);
 	CHECK_INT(got.u32, 0);
 	CHECK_INT(got.i64, INT64_MAX);
 }
@@ -408,7 +426,8 @@ TEST(types_must_match)
 		{"{\"colour\":\"re\"}", "doc: colour: unknown value \"re\""},
 		{"{\"colour\":\"redd\"}", "doc: colour: unknown value \"redd\""},
 		{"{\"colour\":\"\"}", "doc: colour: unknown value \"\""},
-		{"{\"colour\":\"a\\u001b[1m\\n\\\"\"}", "doc: colour: unknown value \"a\\x1b[1m\\x0a\\\"\""},
+		{"{\"colour\":\"a\\u001b[1m\\n\\\"\"}",
+		 "doc: colour: unknown value \"a\\x1b[1m\\x0a\\\"\""},
 	};
 
 	check_refused(cases, ARRAY_SIZE(cases));
@@ -430,12 +449,16 @@ TEST(required_means_there_and_not_null)
 TEST(counts_are_capped)
 {
 	static const struct refused cases[] = {
-		{"{\"list\":[{\"x\":1},{\"x\":1},{\"x\":1},{\"x\":1}]}", "doc: list[3]: more than 3 elements"},
-		{"{\"map\":{\"a\":{\"x\":1},\"b\":{\"x\":1},\"c\":{\"x\":1},\"d\":{\"x\":1}}}", "doc: map: more than 3 keys"},
+		{"{\"list\":[{\"x\":1},{\"x\":1},{\"x\":1},{\"x\":1}]}",
+		 "doc: list[3]: more than 3 elements"},
+		{"{\"map\":{\"a\":{\"x\":1},\"b\":{\"x\":1},\"c\":{\"x\":1},\"d\":{\"x\":1}}}",
+		 "doc: map: more than 3 keys"},
 	};
-	static const struct json_limits small = {.bytes = 100, .depth = 3, .elements = 2, .string = 5};
+	static const struct json_limits small = {
+		.bytes = 100, .depth = 3, .elements = 2, .string = 5};
 	static const struct refused tight[] = {
-		{"{\"must\":\"m\",\"words\":[\"a\",\"b\",\"c\"]}", "doc: words[2]: more than 2 elements"},
+		{"{\"must\":\"m\",\"words\":[\"a\",\"b\",\"c\"]}",
+		 "doc: words[2]: more than 2 elements"},
 		{"{\"x\":[1,2,3]}", "doc: x[2]: more than 2 elements"},
 		{"{\"x\":1,\"y\":1,\"z\":1}", "doc: more than 2 keys"},
 		{"{\"x\":{\"x\":1,\"y\":1,\"z\":1}}", "doc: x: more than 2 keys"},
@@ -535,7 +558,8 @@ TEST(a_hundred_thousand_keys_are_fast)
 		text = many_keys(kinds[i].open, 100000, kinds[i].value, &len);
 		arena_free(&arena);
 		memset(&got, 0, sizeof(got));
-		CHECK_INT(json_read("doc", text, len, &every_table, &wide, &got, &arena, &error), 0);
+		CHECK_INT(json_read("doc", text, len, &every_table, &wide, &got, &arena, &error),
+			  0);
 		CHECK(read_n(text, len) < 0);
 		CHECK(strstr(error.text, "more than 65536 keys"));
 		free(text);
@@ -546,8 +570,9 @@ TEST(a_hundred_thousand_keys_are_fast)
 
 TEST(every_cut_of_a_document_is_refused)
 {
-	static const char text[] = "{\"must\":\"m\\u00e9\\ud83d\\ude00\",\"list\":[{\"x\":-12}],\"map\":"
-				   "{\"k\":{\"x\":1}},\"pairs\":{\"a\":\"b\"},\"z\":[true,null,1.5e3]}";
+	static const char text[] =
+		"{\"must\":\"m\\u00e9\\ud83d\\ude00\",\"list\":[{\"x\":-12}],\"map\":"
+		"{\"k\":{\"x\":1}},\"pairs\":{\"a\":\"b\"},\"z\":[true,null,1.5e3]}";
 	char *copy;
 	size_t i;
 
@@ -619,10 +644,14 @@ TEST(unset_and_omitted_fields_are_not_written)
 
 TEST(indentation_is_even)
 {
-	CHECK_INT(read_s("{\"must\":\"m\",\"box\":{\"a\":1},\"words\":[\"a\",\"b\"],\"list\":[{\"x\":1}]}"), 0);
-	CHECK_STR(written(2), "{\n  \"must\": \"m\",\n  \"colour\": \"red\",\n  \"box\": {\n    \"a\": 1\n  },\n"
-			      "  \"words\": [\n    \"a\",\n    \"b\"\n  ],\n  \"list\": [\n    {\n"
-			      "      \"x\": 1\n    }\n  ]\n}");
+	CHECK_INT(
+		read_s("{\"must\":\"m\",\"box\":{\"a\":1},\"words\":[\"a\",\"b\"],\"list\":[{\"x\":1}]}"),
+		0);
+	CHECK_STR(
+		written(2),
+		"{\n  \"must\": \"m\",\n  \"colour\": \"red\",\n  \"box\": {\n    \"a\": 1\n  },\n"
+		"  \"words\": [\n    \"a\",\n    \"b\"\n  ],\n  \"list\": [\n    {\n"
+		"      \"x\": 1\n    }\n  ]\n}");
 }
 
 TEST(written_strings_are_valid_json)
@@ -631,7 +660,9 @@ TEST(written_strings_are_valid_json)
 
 	arena_free(&arena);
 	json_write_string(&b, "\"\\/\b\f\n\r\t\x01\x1f\x7f\xc3\xa9\xff\xe2\x82z");
-	CHECK_STR(b.data, "\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f\xc3\xa9\\ufffd\\ufffd\\ufffdz\"");
+	CHECK_STR(
+		b.data,
+		"\"\\\"\\\\/\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f\xc3\xa9\\ufffd\\ufffd\\ufffdz\"");
 }
 
 TEST(shown_strings_fit_a_line)

@@ -1,6 +1,6 @@
 /*
- * The library's edge, with real containers: whatever a call does, the process that made it is as it was before. Needs
- * root and busybox, else it is skipped: one line for all.
+ * The library's edge, with real containers: whatever a call does, the process that made it is as it
+ * was before. Needs root and busybox, else it is skipped: one line for all.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -154,7 +154,8 @@ TEST(each_stream_is_the_one_that_was_given)
 	if (!can_run())
 		return;
 	make_config("cat; echo out; echo err >&2");
-	CHECK(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0 && pipe2(err, O_CLOEXEC) == 0);
+	CHECK(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0 &&
+	      pipe2(err, O_CLOEXEC) == 0);
 	CHECK_INT(write(in[1], "in ", 3), 3);
 	fd_close(&in[1]);
 	o = options((const int[]){in[0], out[1], err[1]});
@@ -266,7 +267,8 @@ static struct exec_options exec_options(void)
 {
 	const struct create_options o = options(NULL);
 
-	return (struct exec_options){.root = o.root, .id = o.id, .args = {.n = 3, .v = exits_with_5}};
+	return (struct exec_options){
+		.root = o.root, .id = o.id, .args = {.n = 3, .v = exits_with_5}};
 }
 
 TEST(further_programs_leave_the_process_as_it_was)
@@ -302,7 +304,8 @@ TEST(further_programs_that_fail_leave_the_process_as_it_was)
 	char *unknown[] = {(char[]){"CAP_NONSENSE"}, NULL};
 	char *below[] = {(char[]){"../../elsewhere"}, NULL};
 	const struct exec_options good = exec_options();
-	struct exec_options faults[] = {good, good, good, good, good, good, good, good, good, good, good, good};
+	struct exec_options faults[] = {good, good, good, good, good, good,
+					good, good, good, good, good, good};
 	struct same before;
 	struct arena a = {0};
 	struct created c;
@@ -390,8 +393,10 @@ static void remove_place(void)
 	if (life_delete(o.root, o.id, true, NULL, &a, &e) < 0)
 		printf("# left: %s\n", e.text);
 	arena_free(&a);
-	snprintf(command, sizeof(command), "rm -rf --one-file-system %s; find /sys/fs/cgroup -maxdepth 2 -name sbxt-life-%d -exec rmdir {} + 2>/dev/null",
-		 place, getpid());
+	snprintf(
+		command, sizeof(command),
+		"rm -rf --one-file-system %s; find /sys/fs/cgroup -maxdepth 2 -name sbxt-life-%d -exec rmdir {} + 2>/dev/null",
+		place, getpid());
 	if (system(command) < 0)
 		return;
 }
@@ -407,8 +412,10 @@ int main(void)
 	}
 	if (!mkdtemp(place))
 		return 1;
-	snprintf(command, sizeof(command), "mkdir -p %s/b/rootfs/bin %s/b/rootfs/proc && cp /bin/busybox %s/b/rootfs/bin/sh && ln -s sh %s/b/rootfs/bin/sleep && mkdir -m 700 %s/state",
-		 place, place, place, place, place);
+	snprintf(
+		command, sizeof(command),
+		"mkdir -p %s/b/rootfs/bin %s/b/rootfs/proc && cp /bin/busybox %s/b/rootfs/bin/sh && ln -s sh %s/b/rootfs/bin/sleep && mkdir -m 700 %s/state",
+		place, place, place, place, place);
 	result = system(command) == 0 ? unit_main() : 1;
 	remove_place();
 	return result;

@@ -1,4 +1,5 @@
-/* The event loop, the relay of streams, and children: with real descriptors, signals and processes. */
+/* The event loop, the relay of streams, and children: with real descriptors, signals and
+ * processes. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>

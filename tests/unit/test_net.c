@@ -41,7 +41,8 @@ TEST(a_proxy_is_asked_in_two_ways)
 
 TEST(every_beginning_of_a_request_waits_for_more)
 {
-	static const char text[] = "POST http://a.org:8080/x HTTP/1.1\r\nHost: a.org:8080\r\nContent-Length: 3\r\n\r\n";
+	static const char text[] =
+		"POST http://a.org:8080/x HTTP/1.1\r\nHost: a.org:8080\r\nContent-Length: 3\r\n\r\n";
 	size_t len;
 
 	for (len = 0; len < sizeof(text) - 1; len++)
@@ -108,8 +109,9 @@ TEST(requests_that_two_would_read_differently_are_none)
 
 TEST(what_is_no_http_is_none)
 {
-	static const char *const other[] = {"SSH-2.0-x\r\n", "\x16\x03\x01", "HELO there\r\n", "*1\r\n$4\r\nPING\r\n",
-					    "{}\n", "\x80\x2e\x01"};
+	static const char *const other[] = {"SSH-2.0-x\r\n",  "\x16\x03\x01",
+					    "HELO there\r\n", "*1\r\n$4\r\nPING\r\n",
+					    "{}\n",	      "\x80\x2e\x01"};
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(other); i++)
@@ -125,9 +127,10 @@ TEST(what_is_no_http_is_none)
 
 TEST(a_head_for_the_host_has_nothing_of_ours)
 {
-	CHECK_STR(written("GET http://A.org/x?y=1 HTTP/1.1\r\nProxy-Connection: keep-alive\r\nHost: a.ORG\r\nconnection: X, Upgrade\r\n"
-			  "Proxy-Authorization: secret\r\nUpgrade: h2c\r\nX: y\r\n\r\n"),
-		  "GET /x?y=1 HTTP/1.1\r\nHost: a.org\r\nConnection: close\r\nX: y\r\n\r\n");
+	CHECK_STR(
+		written("GET http://A.org/x?y=1 HTTP/1.1\r\nProxy-Connection: keep-alive\r\nHost: a.ORG\r\nconnection: X, Upgrade\r\n"
+			"Proxy-Authorization: secret\r\nUpgrade: h2c\r\nX: y\r\n\r\n"),
+		"GET /x?y=1 HTTP/1.1\r\nHost: a.org\r\nConnection: close\r\nX: y\r\n\r\n");
 	CHECK_STR(written("GET http://a.org:8080?x HTTP/1.0\r\n\r\n"),
 		  "GET /?x HTTP/1.0\r\nHost: a.org:8080\r\nConnection: close\r\n\r\n");
 	CHECK_STR(written("GET http://[2600::1]:81 HTTP/1.1\r\n\r\n"),
@@ -165,9 +168,11 @@ static size_t body(const char *head, const char *text, size_t piece, struct http
 TEST(what_follows_a_body_is_not_part_of_it)
 {
 	static const char sized[] = "POST http://a.org/ HTTP/1.1\r\nContent-Length: 5\r\n\r\n";
-	static const char chunked[] = "POST http://a.org/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+	static const char chunked[] =
+		"POST http://a.org/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
 	static const char plain[] = "GET http://a.org/ HTTP/1.1\r\n\r\n";
-	static const char next[] = "5\r\nhello\r\n1;x=y\r\n!\r\n0\r\n\r\nGET / HTTP/1.1\r\nHost: b.org\r\n\r\n";
+	static const char next[] =
+		"5\r\nhello\r\n1;x=y\r\n!\r\n0\r\n\r\nGET / HTTP/1.1\r\nHost: b.org\r\n\r\n";
 	struct http_body b;
 	size_t piece;
 
@@ -183,9 +188,14 @@ TEST(what_follows_a_body_is_not_part_of_it)
 
 TEST(chunks_that_are_none_end_it)
 {
-	static const char chunked[] = "POST http://a.org/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
-	static const char *const bad[] = {"\r\n", "g\r\n", "5\nhello", " 5\r\nhello", "-1\r\n", "1\r\nxy", "1\r\nx\n",
-					  "0\r\nTrailer: x\r\n\r\n", "0\r\n\n", "10000000000000000\r\n", "0x1\r\nx\r\n", "1\rx"};
+	static const char chunked[] =
+		"POST http://a.org/ HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+	static const char *const bad[] = {"\r\n",	  "g\r\n",
+					  "5\nhello",	  " 5\r\nhello",
+					  "-1\r\n",	  "1\r\nxy",
+					  "1\r\nx\n",	  "0\r\nTrailer: x\r\n\r\n",
+					  "0\r\n\n",	  "10000000000000000\r\n",
+					  "0x1\r\nx\r\n", "1\rx"};
 	struct http_body b;
 	size_t i;
 
@@ -205,7 +215,8 @@ TEST(socks_in_its_versions)
 {
 	CHECK(SOCKS("\5\2\2\0", false) == SPEECH_DONE && socks.greets && socks.knows_none);
 	CHECK(SOCKS("\5\1\2", false) == SPEECH_DONE && socks.greets && !socks.knows_none);
-	CHECK(SOCKS("\5\1\0\3\5a.org\1\xbb", true) == SPEECH_DONE && socks.has_host && socks.connects);
+	CHECK(SOCKS("\5\1\0\3\5a.org\1\xbb", true) == SPEECH_DONE && socks.has_host &&
+	      socks.connects);
 	CHECK_STR(socks.host.name, "a.org");
 	CHECK_INT(socks.port, 443);
 	CHECK(SOCKS("\5\1\0\1\13\0\0\1\0\120", true) == SPEECH_DONE);
@@ -222,9 +233,15 @@ TEST(socks_in_its_versions)
 
 TEST(a_zero_in_a_name_of_socks_ends_it_for_nobody)
 {
-	CHECK(SOCKS("\5\1\0\3\x14" "evil.com\0.google.com\1\xbb", true) == SPEECH_DONE && !socks.has_host);
+	CHECK(SOCKS("\5\1\0\3\x14"
+		    "evil.com\0.google.com\1\xbb",
+		    true) == SPEECH_DONE &&
+	      !socks.has_host);
 	CHECK(SOCKS("\5\1\0\3\0\1\xbb", true) == SPEECH_DONE && !socks.has_host);
-	CHECK(SOCKS("\5\1\0\3\5" "127.1\1\xbb", true) == SPEECH_DONE && !socks.has_host);
+	CHECK(SOCKS("\5\1\0\3\5"
+		    "127.1\1\xbb",
+		    true) == SPEECH_DONE &&
+	      !socks.has_host);
 	/* In version 4a the zero is the end, for all who read it. */
 	CHECK(SOCKS("\4\1\0\120\0\0\0\1\0evil.com\0.google.com\0", false) == SPEECH_DONE);
 	CHECK_STR(socks.host.name, "evil.com");

@@ -1,4 +1,5 @@
-/* config.json through its rows: the example bundles, what engines write, and the documents we write. */
+/* config.json through its rows: the example bundles, what engines write, and the documents we
+ * write. */
 #include "unit.h"
 
 #include <fcntl.h>
@@ -84,7 +85,8 @@ static void check_keys(const struct json_table *t, const char *text)
 	for (i = 0; i < t->count; i++) {
 		snprintf(key, sizeof(key), "\"%s\":", t->rows[i].key);
 		if (!strstr(text, key))
-			FAIL("spec/bundles/everything/config.json lacks \"%s\" (%s)", t->rows[i].key, t->name);
+			FAIL("spec/bundles/everything/config.json lacks \"%s\" (%s)",
+			     t->rows[i].key, t->name);
 		if (t->rows[i].table)
 			check_keys(t->rows[i].table, text);
 	}
@@ -182,7 +184,8 @@ TEST(features_names_what_it_must)
 
 TEST(a_refused_config_leaves_the_result_alone)
 {
-	static const char text[] = "{\"ociVersion\":\"1.0.2\",\"root\":{\"path\":\"r\"},\"hostname\":\"h\"}";
+	static const char text[] =
+		"{\"ociVersion\":\"1.0.2\",\"root\":{\"path\":\"r\"},\"hostname\":\"h\"}";
 	struct oci_config c = {.hostname = error.text};
 
 	arena_free(&arena);
@@ -193,16 +196,19 @@ TEST(a_refused_config_leaves_the_result_alone)
 
 TEST(a_process_and_resources_are_documents_too)
 {
-	static const char p[] = "{\"cwd\":\"/\",\"args\":[\"a\"],\"user\":{\"uid\":1,\"gid\":2,\"username\":\"x\"},"
-				"\"commandLine\":\"ignored\"}";
-	static const char r[] = "{\"cpu\":{\"shares\":0,\"quota\":0,\"period\":0},\"memory\":{\"limit\":0,\"swap\":-1},"
-				"\"pids\":{\"limit\":-1},\"blockIO\":{\"weight\":0}}";
+	static const char p[] =
+		"{\"cwd\":\"/\",\"args\":[\"a\"],\"user\":{\"uid\":1,\"gid\":2,\"username\":\"x\"},"
+		"\"commandLine\":\"ignored\"}";
+	static const char r[] =
+		"{\"cpu\":{\"shares\":0,\"quota\":0,\"period\":0},\"memory\":{\"limit\":0,\"swap\":-1},"
+		"\"pids\":{\"limit\":-1},\"blockIO\":{\"weight\":0}}";
 	struct oci_process process = {0};
 	struct oci_resources resources = {0};
 
 	arena_free(&arena);
-	CHECK_INT(json_read("p", p, sizeof(p) - 1, &oci_process_table, &json_default_limits, &process,
-			    &arena, &error), 0);
+	CHECK_INT(json_read("p", p, sizeof(p) - 1, &oci_process_table, &json_default_limits,
+			    &process, &arena, &error),
+		  0);
 	CHECK_INT(oci_process_validate(&process, "", &error), 0);
 	CHECK_INT(process.user.gid, 2);
 	CHECK_INT(json_read("r", r, sizeof(r) - 1, &oci_resources_table, &json_default_limits,

@@ -52,14 +52,46 @@ TEST(signals_are_read_in_all_forms)
 		const char *text;
 		int number;
 	} cases[] = {
-		{"KILL", SIGKILL}, {"SIGKILL", SIGKILL}, {"sigkill", SIGKILL}, {"kill", SIGKILL},
-		{"9", 9}, {"0", 0}, {"15", 15}, {"64", 64}, {"TERM", SIGTERM}, {"SigTerm", SIGTERM},
-		{"IOT", SIGABRT}, {"CLD", SIGCHLD}, {"POLL", SIGIO}, {"SYS", SIGSYS}, {"STKFLT", SIGSTKFLT},
-		{"RTMIN", SIGRTMIN}, {"SIGRTMIN", SIGRTMIN}, {"RTMIN+3", SIGRTMIN + 3}, {"rtmin+3", SIGRTMIN + 3},
-		{"SIGRTMAX-2", SIGRTMAX - 2}, {"RTMAX", SIGRTMAX}, {"RTMIN+30", SIGRTMAX}, {"RTMAX-30", SIGRTMIN},
-		{"65", -1}, {"-9", -1}, {"", -1}, {"SIG", -1}, {"SIGSIGKILL", -1}, {"KILLX", -1}, {" 9", -1}, {"9 ", -1},
-		{"9x", -1}, {"0x9", -1}, {"RTMIN-1", -1}, {"RTMAX+1", -1}, {"RTMIN+", -1}, {"RTMIN+31", -1}, {"RTMIN+-1", -1},
-		{"99999999999999999999", -1}, {"SIGVERYLONGNAMETHATNOSIGNALHAS", -1},
+		{"KILL", SIGKILL},
+		{"SIGKILL", SIGKILL},
+		{"sigkill", SIGKILL},
+		{"kill", SIGKILL},
+		{"9", 9},
+		{"0", 0},
+		{"15", 15},
+		{"64", 64},
+		{"TERM", SIGTERM},
+		{"SigTerm", SIGTERM},
+		{"IOT", SIGABRT},
+		{"CLD", SIGCHLD},
+		{"POLL", SIGIO},
+		{"SYS", SIGSYS},
+		{"STKFLT", SIGSTKFLT},
+		{"RTMIN", SIGRTMIN},
+		{"SIGRTMIN", SIGRTMIN},
+		{"RTMIN+3", SIGRTMIN + 3},
+		{"rtmin+3", SIGRTMIN + 3},
+		{"SIGRTMAX-2", SIGRTMAX - 2},
+		{"RTMAX", SIGRTMAX},
+		{"RTMIN+30", SIGRTMAX},
+		{"RTMAX-30", SIGRTMIN},
+		{"65", -1},
+		{"-9", -1},
+		{"", -1},
+		{"SIG", -1},
+		{"SIGSIGKILL", -1},
+		{"KILLX", -1},
+		{" 9", -1},
+		{"9 ", -1},
+		{"9x", -1},
+		{"0x9", -1},
+		{"RTMIN-1", -1},
+		{"RTMAX+1", -1},
+		{"RTMIN+", -1},
+		{"RTMIN+31", -1},
+		{"RTMIN+-1", -1},
+		{"99999999999999999999", -1},
+		{"SIGVERYLONGNAMETHATNOSIGNALHAS", -1},
 	};
 	size_t i;
 
@@ -135,7 +167,8 @@ TEST(words_have_what_they_stand_for)
 	CHECK_INT(oci_word_find(oci_scheduler_policies, "SCHED_ISO")->value, 4);
 	CHECK_INT(oci_word_find(oci_memory_modes, "MPOL_WEIGHTED_INTERLEAVE")->value, 6);
 	CHECK_INT(oci_word_find(oci_memory_flags, "MPOL_F_STATIC_NODES")->value, 1 << 15);
-	CHECK_INT(oci_word_find(oci_seccomp_flags, "SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV")->value, 32);
+	CHECK_INT(oci_word_find(oci_seccomp_flags, "SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV")->value,
+		  32);
 	CHECK(!oci_word_find(oci_scheduler_policies, "SCHED_"));
 }
 

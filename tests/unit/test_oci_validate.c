@@ -51,18 +51,19 @@ static void check_all(const char *before, const char *after, const struct judged
 #define TOP "{\"ociVersion\":\"1.0.2\",\"root\":{\"path\":\"r\"},"
 #define NS(list) "\"namespaces\":[" list "],"
 #define ALL_NS                                                                                     \
-	NS("{\"type\":\"pid\"},{\"type\":\"network\"},{\"type\":\"mount\"},{\"type\":\"ipc\"},"     \
+	NS("{\"type\":\"pid\"},{\"type\":\"network\"},{\"type\":\"mount\"},{\"type\":\"ipc\"},"    \
 	   "{\"type\":\"uts\"},{\"type\":\"cgroup\"},{\"type\":\"time\"}")
 #define CHECK_TOP(cases) check_all(TOP, "}", cases, ARRAY_SIZE(cases))
 #define CHECK_LINUX(cases) check_all(TOP "\"linux\":{" ALL_NS, "}}", cases, ARRAY_SIZE(cases))
 #define CHECK_BARE_LINUX(cases) check_all(TOP "\"linux\":{", "}}", cases, ARRAY_SIZE(cases))
 #define CHECK_PROCESS(cases)                                                                       \
-	check_all(TOP "\"process\":{\"cwd\":\"/\",\"args\":[\"a\"],", "}}", cases, ARRAY_SIZE(cases))
+	check_all(TOP "\"process\":{\"cwd\":\"/\",\"args\":[\"a\"],", "}}", cases,                 \
+		  ARRAY_SIZE(cases))
 #define CHECK_RESOURCES(cases)                                                                     \
 	check_all(TOP "\"linux\":{\"resources\":{", "}}}", cases, ARRAY_SIZE(cases))
 #define CHECK_SECCOMP(cases)                                                                       \
-	check_all(TOP "\"linux\":{\"seccomp\":{\"defaultAction\":\"SCMP_ACT_ALLOW\",", "}}}", cases,   \
-		  ARRAY_SIZE(cases))
+	check_all(TOP "\"linux\":{\"seccomp\":{\"defaultAction\":\"SCMP_ACT_ALLOW\",", "}}}",      \
+		  cases, ARRAY_SIZE(cases))
 
 /* clang-format off */
 TEST(versions)

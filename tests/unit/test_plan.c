@@ -1,6 +1,6 @@
 /*
- * The plans of the example bundles, compared with stored ones. The host is made up, so that they are
- * the same everywhere and for everybody. `UPDATE_PLANS=1` writes them anew.
+ * The plans of the example bundles, compared with stored ones. The host is made up, so that they
+ * are the same everywhere and for everybody. `UPDATE_PLANS=1` writes them anew.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -23,7 +23,8 @@ static struct cgroup_hierarchy v1[] = {
 	{.controllers = (char[]){"blkio"}, .mount = (char[]){"/sys/fs/cgroup/blkio"}},
 	{.controllers = (char[]){"pids"}, .mount = (char[]){"/sys/fs/cgroup/pids"}},
 	{.controllers = (char[]){"hugetlb"}, .mount = (char[]){"/sys/fs/cgroup/hugetlb"}},
-	{.controllers = (char[]){"net_cls,net_prio"}, .mount = (char[]){"/sys/fs/cgroup/net_cls,net_prio"}},
+	{.controllers = (char[]){"net_cls,net_prio"},
+	 .mount = (char[]){"/sys/fs/cgroup/net_cls,net_prio"}},
 	{.controllers = (char[]){"rdma"}, .mount = (char[]){"/sys/fs/cgroup/rdma"}},
 };
 static struct cgroup_hierarchy v2[] = {
@@ -67,8 +68,8 @@ static const bool stored_filters_are_ours = true;
 static const bool stored_filters_are_ours = false;
 #endif
 
-/* Numbers of system calls are those of an architecture: the stored plans have x86-64's, and elsewhere
- * their line is left out. */
+/* Numbers of system calls are those of an architecture: the stored plans have x86-64's, and
+ * elsewhere their line is left out. */
 static void without_foreign_filter(char *plan)
 {
 	char *at = stored_filters_are_ours ? NULL : strstr(plan, "\nfilter "), *end;
@@ -143,7 +144,8 @@ TEST(a_plan_is_json_too)
 	c.process.user.additional_gids = (struct ids){.n = 2, .v = (uint32_t[]){7, 8}};
 	CHECK(plan_make(&c, "example", "/bundle", &facts, &a, &p, &e) == 0);
 	plan_print(&p, PLAN_JSON, &b);
-	CHECK(strstr(b.data, "{\"fact\": \"names\", \"hostname\": \"a \\\"quoted\\\" \\\\ name\\n\"}"));
+	CHECK(strstr(b.data,
+		     "{\"fact\": \"names\", \"hostname\": \"a \\\"quoted\\\" \\\\ name\\n\"}"));
 	CHECK(strstr(b.data, "\"groups\": [\"7\", \"8\"]"));
 	CHECK(b.data[0] == '[' && strcmp(b.data + b.len - 3, "\n]\n") == 0);
 	/* A log is told no arguments, and of variables the names. */
@@ -177,7 +179,8 @@ TEST(a_mount_label_goes_to_filesystems_that_policy_does_not_label)
 	c.linux_.mount_label = (char[]){"system_u:object_r:container_file_t:s0:c1,c2"};
 	CHECK(plan_make(&c, "example", "/bundle", &facts, &a, &p, &e) == 0);
 	plan_print(&p, PLAN_TEXT, &b);
-	for (at = b.data; (at = strstr(at, " context=\"system_u:object_r:container_file_t:s0:c1,c2\"")); at++)
+	for (at = b.data;
+	     (at = strstr(at, " context=\"system_u:object_r:container_file_t:s0:c1,c2\"")); at++)
 		labels++;
 	/* /dev, /dev/pts, /dev/shm; not /proc, /sys, /dev/mqueue and the cgroups. */
 	CHECK_INT(labels, 3);

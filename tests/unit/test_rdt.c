@@ -246,8 +246,13 @@ TEST(schemata_are_replaced_and_the_old_ones_told)
 
 TEST(the_record_remembers_the_class)
 {
-	struct record r = {.version = 1, .id = S("box"), .oci_version = S("1.0.0"), .bundle = S("/b"),
-			   .rootfs = S("/b/r"), .created = S("now"), .boot_id = S("boot"),
+	struct record r = {.version = 1,
+			   .id = S("box"),
+			   .oci_version = S("1.0.0"),
+			   .bundle = S("/b"),
+			   .rootfs = S("/b/r"),
+			   .created = S("now"),
+			   .boot_id = S("boot"),
 			   .rdt = plan_of((struct oci_intel_rdt){.enable_monitoring = true}).group};
 	struct buf b = buf_new(&arena, 1 << 16), without = buf_new(&arena, 1 << 16);
 	struct record back = {0};

@@ -48,7 +48,8 @@ static char *redact_pieces(const struct redact_rules *user, const char *text, si
 	return o.text;
 }
 
-/* Of the latest text; every way to cut it in two, and pieces of 1 to 9 bytes, must give the same. */
+/* Of the latest text; every way to cut it in two, and pieces of 1 to 9 bytes, must give the
+ * same. */
 static const char *redacted(const struct redact_rules *user, const char *text)
 {
 	static char *last;
@@ -268,7 +269,9 @@ TEST(what_is_no_secret_is_not_held_back)
 /* However long it goes on, no more than redact_hold() bytes stay inside. */
 TEST(what_is_held_back_is_bounded)
 {
-	static const char *const units[] = {"a", "a@", "-----BEGIN PRIVATE KEY-----\nA", "/home/a/", "redis://x", "1.", "sk-proj-a"};
+	static const char *const units[] = {
+		"a",  "a@",	  "-----BEGIN PRIVATE KEY-----\nA", "/home/a/", "redis://x",
+		"1.", "sk-proj-a"};
 	size_t i, k;
 
 	for (i = 0; i < ARRAY_SIZE(units); i++) {
@@ -380,7 +383,8 @@ TEST(bad_rules_are_refused)
 		  "rules: line 3: rule \"email\": there is a built-in rule of that name");
 	CHECK_STR(rules_error(RULE("\"name\":\"a b\",\"pattern\":\"a\"")),
 		  "rules: line 3: rule \"a b\": a name is of letters, digits, -, _ and ., and short");
-	CHECK_STR(rules_error(RULE("\"name\":\"a\",\"pattern\":\"a\"},\n{\"name\":\"a\",\"pattern\":\"b\"")),
+	CHECK_STR(rules_error(RULE(
+			  "\"name\":\"a\",\"pattern\":\"a\"},\n{\"name\":\"a\",\"pattern\":\"b\"")),
 		  "rules: line 4: rule \"a\" is there twice");
 	CHECK(strstr(rules_error(RULE("\"name\":\"a\",\"patern\":\"a\"")), "line 3"));
 	CHECK(strstr(rules_error("{\"version\":2,\"rules\":[]}"), "version"));
@@ -395,7 +399,8 @@ TEST(dangerous_patterns_are_refused)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(patterns); i++) {
-		snprintf(text, sizeof(text), RULE("\"name\":\"x\",\"pattern\":\"%s\""), patterns[i]);
+		snprintf(text, sizeof(text), RULE("\"name\":\"x\",\"pattern\":\"%s\""),
+			 patterns[i]);
 		if (!strstr(rules_error(text), "dangerous"))
 			FAIL("%s: \"%s\"", patterns[i], rules_error(text));
 	}
@@ -410,7 +415,8 @@ TEST(ordinary_patterns_are_not)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(patterns); i++) {
-		snprintf(text, sizeof(text), RULE("\"name\":\"x\",\"pattern\":\"%s\""), patterns[i]);
+		snprintf(text, sizeof(text), RULE("\"name\":\"x\",\"pattern\":\"%s\""),
+			 patterns[i]);
 		CHECK_STR(rules_error(text), "");
 	}
 }

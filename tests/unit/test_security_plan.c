@@ -76,8 +76,9 @@ TEST(unknown_capabilities_are_noted_and_left_out)
 	CHECK(caps(&c, &s) == 0);
 	CHECK(s.bounding == CAPS_BIT(KILL));
 	CHECK_INT(notes.n, 1);
-	CHECK_STR(notes.v[0], "process.capabilities: ignoring what is unknown here: \"CAP_TELEPORT\", "
-			      "\"cap_kill\", \"KILL\"");
+	CHECK_STR(notes.v[0],
+		  "process.capabilities: ignoring what is unknown here: \"CAP_TELEPORT\", "
+		  "\"cap_kill\", \"KILL\"");
 	/* Known to us but not to the kernel. */
 	c.bounding = (struct strings)STRINGS("CAP_BPF");
 	notes = (struct notes){0};
@@ -130,8 +131,9 @@ TEST(ambient_needs_permitted_and_inheritable)
 	CHECK(caps(&c, &s) == 0);
 	CHECK(s.ambient == CAPS_BIT(KILL));
 	CHECK_INT(notes.n, 1);
-	CHECK_STR(notes.v[0], "process.capabilities.ambient: ignoring what is not both permitted and "
-			      "inheritable: \"CAP_CHOWN\", \"CAP_NET_RAW\"");
+	CHECK_STR(notes.v[0],
+		  "process.capabilities.ambient: ignoring what is not both permitted and "
+		  "inheritable: \"CAP_CHOWN\", \"CAP_NET_RAW\"");
 }
 
 TEST(notes_grow)
@@ -235,7 +237,8 @@ TEST(personalities_are_two)
 
 TEST(memory_policies_have_modes_flags_and_nodes)
 {
-	static const char *const bad[] = {"x", "1-", "-1", "3-1", "1024", "0,", "0,,1", " 1", "0-1-2"};
+	static const char *const bad[] = {"x",	"1-",	"-1", "3-1",  "1024",
+					  "0,", "0,,1", " 1", "0-1-2"};
 	struct oci_memory_policy c = {
 		.set = true,
 		.mode = TEXT("MPOL_BIND"),

@@ -141,20 +141,22 @@ TEST(no_capabilities_are_none_at_all)
 /* This program again, as the payload: what did execve leave? */
 static int exec_self(const char *role)
 {
-	char *argv[] = {(char *)(uintptr_t) "payload", (char *)(uintptr_t)role, NULL}, *env[] = {NULL};
+	char *argv[] = {(char *)(uintptr_t) "payload", (char *)(uintptr_t)role, NULL},
+	     *env[] = {NULL};
 
 	execve("/proc/self/exe", argv, env);
 	return 99;
 }
 
-/* The order without no_new_privs: the filter forbids what init might still want. It doesn't kill, for
- * libcap asks the kernel a question when this program starts again. */
+/* The order without no_new_privs: the filter forbids what init might still want. It doesn't kill,
+ * for libcap asks the kernel a question when this program starts again. */
 static int exec_behind_filter(void)
 {
 	const char *names[] = {"capset", "prctl"};
 	struct oci_seccomp_rule rule = {.names = {2, (char **)(uintptr_t)names},
 					.action = OCI_ACT_ERRNO};
-	struct oci_seccomp c = {.set = true, .default_action = OCI_ACT_ALLOW, .syscalls = {1, &rule}};
+	struct oci_seccomp c = {
+		.set = true, .default_action = OCI_ACT_ALLOW, .syscalls = {1, &rule}};
 	struct seccomp_program program;
 	struct notes notes = {0};
 	struct arena arena = {0};
@@ -465,7 +467,8 @@ static int forbidden_groups(void)
 
 	NEED(identity_set_groups(&none, false, &err) == 0);
 	NEED(identity_set_groups(&some, false, &err) < 0);
-	NEED(str_eq(err.text, "process.user.additionalGids: this user namespace forbids setgroups"));
+	NEED(str_eq(err.text,
+		    "process.user.additionalGids: this user namespace forbids setgroups"));
 	return 0;
 }
 

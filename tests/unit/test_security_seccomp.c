@@ -1,6 +1,6 @@
 /*
- * Written profiles: what their programs answer, and what is refused. seccomp_judge.h computes the meaning
- * of a profile from the profile alone; test_seccomp_differ has random ones.
+ * Written profiles: what their programs answer, and what is refused. seccomp_judge.h computes the
+ * meaning of a profile from the profile alone; test_seccomp_differ has random ones.
  */
 #include "unit.h"
 
@@ -87,9 +87,9 @@ static void compare(const struct oci_seccomp *c, uint32_t nr, const uint64_t *ar
 		want = judge_answer(j, JUDGE_OURS, &d);
 
 		if (got != want)
-			FAIL("arch %#x call %#x args %llx %llx %llx: got %#x, want %#x", some_archs[i],
-			     nr, (unsigned long long)args[0], (unsigned long long)args[1],
-			     (unsigned long long)args[2], got, want);
+			FAIL("arch %#x call %#x args %llx %llx %llx: got %#x, want %#x",
+			     some_archs[i], nr, (unsigned long long)args[0],
+			     (unsigned long long)args[1], (unsigned long long)args[2], got, want);
 	}
 }
 
@@ -222,9 +222,18 @@ TEST(every_default_action_is_the_answer_for_the_rest)
 
 TEST(every_operator_compares_64_bits)
 {
-	static const uint64_t values[] = {0,	 4,	   5,		 6,	     0xffffffff,
-					  1ULL << 32,	   (1ULL << 32) + 5,	     (1ULL << 32) + 4,
-					  (1ULL << 32) + 6, (5ULL << 32) + 5, 1ULL << 63, UINT64_MAX};
+	static const uint64_t values[] = {0,
+					  4,
+					  5,
+					  6,
+					  0xffffffff,
+					  1ULL << 32,
+					  (1ULL << 32) + 5,
+					  (1ULL << 32) + 4,
+					  (1ULL << 32) + 6,
+					  (5ULL << 32) + 5,
+					  1ULL << 63,
+					  UINT64_MAX};
 	int op;
 	size_t i, k;
 
@@ -233,21 +242,23 @@ TEST(every_operator_compares_64_bits)
 			struct oci_seccomp c = {
 				.set = true,
 				.default_action = OCI_ACT_ERRNO,
-				.syscalls = RULES({.names = STRINGS("mkdirat"),
-						   .action = OCI_ACT_ALLOW,
-						   .args = ARGS({.index = 1,
-								 .value = values[i],
-								 .value_two = values[i] & 0xff000000ff,
-								 .op = (enum oci_seccomp_op)op})}),
+				.syscalls =
+					RULES({.names = STRINGS("mkdirat"),
+					       .action = OCI_ACT_ALLOW,
+					       .args = ARGS({.index = 1,
+							     .value = values[i],
+							     .value_two = values[i] & 0xff000000ff,
+							     .op = (enum oci_seccomp_op)op})}),
 			};
 
 			if (build(&c) < 0)
-				FAIL("operator %d value %llx: %s", op, (unsigned long long)values[i],
-				     err.text);
+				FAIL("operator %d value %llx: %s", op,
+				     (unsigned long long)values[i], err.text);
 			for (k = 0; k < ARRAY_SIZE(values); k++) {
 				const uint64_t args[6] = {0, values[k]};
 
-				compare(&c, (uint32_t)seccomp_syscall_resolve_name("mkdirat"), args);
+				compare(&c, (uint32_t)seccomp_syscall_resolve_name("mkdirat"),
+					args);
 			}
 		}
 	}
@@ -277,7 +288,8 @@ TEST(args_of_a_rule_are_joined_and_rules_of_a_call_are_alternatives)
 			for (d = 0x20; d < 0x50; d += 8) {
 				const uint64_t args[6] = {a, b, d};
 
-				compare(&c, (uint32_t)seccomp_syscall_resolve_name("mkdirat"), args);
+				compare(&c, (uint32_t)seccomp_syscall_resolve_name("mkdirat"),
+					args);
 			}
 	CHECK(native("mkdirat", 1, 11, 0) == SECCOMP_RET_ALLOW);
 	CHECK(native("mkdirat", 1, 10, 0) == (SECCOMP_RET_ERRNO | EPERM));
@@ -353,8 +365,8 @@ TEST(unknown_calls_are_noted_where_they_would_have_been_forbidden)
 	struct oci_seccomp c = {
 		.set = true,
 		.default_action = OCI_ACT_ERRNO,
-		.architectures = STRINGS("SCMP_ARCH_X86_64", "SCMP_ARCH_LOONGARCH64", "SCMP_ARCH_S390X",
-					 "SCMP_ARCH_SHEB"),
+		.architectures = STRINGS("SCMP_ARCH_X86_64", "SCMP_ARCH_LOONGARCH64",
+					 "SCMP_ARCH_S390X", "SCMP_ARCH_SHEB"),
 		.syscalls = RULES({.names = STRINGS("no_such_call", "read", "nor_this"),
 				   .action = OCI_ACT_ALLOW}),
 	};
@@ -379,9 +391,11 @@ TEST(of_overlapping_rules_the_strictest_decides)
 	struct oci_seccomp_rule strict = {.names = STRINGS("mkdirat"),
 					  .action = OCI_ACT_ERRNO,
 					  .args = {1, &small}};
-	struct oci_seccomp_rule mild = {.names = STRINGS("mkdirat"), .action = OCI_ACT_LOG, .args = {1, &large}};
+	struct oci_seccomp_rule mild = {
+		.names = STRINGS("mkdirat"), .action = OCI_ACT_LOG, .args = {1, &large}};
 	struct oci_seccomp_rule order[2] = {strict, mild};
-	struct oci_seccomp c = {.set = true, .default_action = OCI_ACT_ALLOW, .syscalls = {2, order}};
+	struct oci_seccomp c = {
+		.set = true, .default_action = OCI_ACT_ALLOW, .syscalls = {2, order}};
 	int i;
 
 	for (i = 0; i < 2; i++) {
@@ -404,7 +418,8 @@ TEST(a_rule_without_args_yields_to_a_stricter_one_with)
 	struct oci_seccomp_rule order[2] = {with, without};
 	struct oci_seccomp c = {.set = true, .syscalls = {2, order}};
 	/* also where it does as the default does */
-	static const enum oci_seccomp_action defaults[] = {OCI_ACT_ERRNO, OCI_ACT_ALLOW, OCI_ACT_KILL};
+	static const enum oci_seccomp_action defaults[] = {OCI_ACT_ERRNO, OCI_ACT_ALLOW,
+							   OCI_ACT_KILL};
 	size_t i;
 
 	for (i = 0; i < 2 * ARRAY_SIZE(defaults); i++) {
@@ -533,14 +548,16 @@ TEST(socketcall_and_ipc_follow_their_members)
 TEST(a_rule_with_args_does_not_open_the_way_through_socketcall)
 {
 	static const char *const archs[] = {"X86", "MIPSEL", "PPC64LE"};
-	struct oci_seccomp_rule rules[2] = {{.names = STRINGS("socket", "shmget"),
-					     .action = OCI_ACT_ALLOW,
-					     .args = ARGS({.index = 0, .value = 40, .op = OCI_OP_NE})},
-					    {.names = STRINGS("socketcall", "ipc"), .action = OCI_ACT_ALLOW}};
-	struct oci_seccomp c = {.set = true,
-				.default_action = OCI_ACT_ERRNO,
-				.architectures = STRINGS("SCMP_ARCH_X86", "SCMP_ARCH_MIPSEL", "SCMP_ARCH_PPC64LE"),
-				.syscalls = {1, rules}};
+	struct oci_seccomp_rule rules[2] = {
+		{.names = STRINGS("socket", "shmget"),
+		 .action = OCI_ACT_ALLOW,
+		 .args = ARGS({.index = 0, .value = 40, .op = OCI_OP_NE})},
+		{.names = STRINGS("socketcall", "ipc"), .action = OCI_ACT_ALLOW}};
+	struct oci_seccomp c = {
+		.set = true,
+		.default_action = OCI_ACT_ERRNO,
+		.architectures = STRINGS("SCMP_ARCH_X86", "SCMP_ARCH_MIPSEL", "SCMP_ARCH_PPC64LE"),
+		.syscalls = {1, rules}};
 	const uint64_t one[6] = {1}, get[6] = {23};
 	size_t i;
 
@@ -552,10 +569,13 @@ TEST(a_rule_with_args_does_not_open_the_way_through_socketcall)
 		for (i = 0; i < ARRAY_SIZE(archs); i++) {
 			const struct syscall_arch *a = syscall_arch_find(archs[i]);
 
-			CHECK(answer(a->token, (uint32_t)syscall_number(syscall_find("socket"), a), one) ==
-			      SECCOMP_RET_ALLOW);
-			CHECK(answer(a->token, (uint32_t)syscall_number(syscall_find("socketcall"), a), one) == want);
-			CHECK(answer(a->token, (uint32_t)syscall_number(syscall_find("ipc"), a), get) == want);
+			CHECK(answer(a->token, (uint32_t)syscall_number(syscall_find("socket"), a),
+				     one) == SECCOMP_RET_ALLOW);
+			CHECK(answer(a->token,
+				     (uint32_t)syscall_number(syscall_find("socketcall"), a),
+				     one) == want);
+			CHECK(answer(a->token, (uint32_t)syscall_number(syscall_find("ipc"), a),
+				     get) == want);
 		}
 	}
 }
@@ -657,7 +677,8 @@ TEST(old_calls_of_i386_have_narrow_arguments)
 				   .args = ARGS({.index = 0, .value = 0, .op = OCI_OP_EQ})},
 				  {.names = STRINGS("semget"), .action = OCI_ACT_ERRNO}),
 	};
-	const uint64_t wide[6] = {0x10000}, semget[6] = {2}, versioned[6] = {0x10002}, semctl[6] = {3};
+	const uint64_t wide[6] = {0x10000}, semget[6] = {2}, versioned[6] = {0x10002},
+		       semctl[6] = {3};
 
 	CHECK(build(&c) == 0);
 	CHECK(answer(SCMP_ARCH_X86, 23, wide) == (SECCOMP_RET_ERRNO | EPERM));
@@ -693,7 +714,8 @@ TEST(calls_that_libseccomp_is_too_old_for_are_known)
 	struct oci_seccomp c = {
 		.set = true,
 		.default_action = OCI_ACT_ERRNO,
-		.architectures = STRINGS("SCMP_ARCH_X86_64", "SCMP_ARCH_X86", "SCMP_ARCH_LOONGARCH64"),
+		.architectures =
+			STRINGS("SCMP_ARCH_X86_64", "SCMP_ARCH_X86", "SCMP_ARCH_LOONGARCH64"),
 		.syscalls = RULES({.names = STRINGS("mseal", "statmount", "listmount", "setxattrat",
 						    "open_tree_attr", "file_getattr", "listns"),
 				   .action = OCI_ACT_ALLOW}),
@@ -751,7 +773,8 @@ TEST(long_programs_jump_far_and_too_long_ones_are_refused)
 		r->names.v[0] = arena_strdup(&own, i % 2 ? "ioctl" : "mkdirat");
 		r->args.n = 1;
 		r->args.v = arena_array(&own, 1, struct oci_seccomp_arg);
-		r->args.v[0] = (struct oci_seccomp_arg){.index = 1, .value = 3 * i, .op = OCI_OP_EQ};
+		r->args.v[0] =
+			(struct oci_seccomp_arg){.index = 1, .value = 3 * i, .op = OCI_OP_EQ};
 	}
 	CHECK(build(&c) == 0);
 	for (args[1] = 0; args[1] < 1810; args[1]++) {
@@ -764,8 +787,9 @@ TEST(long_programs_jump_far_and_too_long_ones_are_refused)
 	CHECK(build(&c) == 0);
 	c.architectures = (struct strings)STRINGS("SCMP_ARCH_X86_64", "SCMP_ARCH_AARCH64");
 	CHECK(build(&c) < 0);
-	CHECK_STR(err.text, "linux.seccomp: the filter is longer than the 4096 instructions that the "
-			    "kernel takes");
+	CHECK_STR(err.text,
+		  "linux.seccomp: the filter is longer than the 4096 instructions that the "
+		  "kernel takes");
 	arena_free(&own);
 }
 

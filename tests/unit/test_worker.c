@@ -24,7 +24,11 @@ static void open_socks(void)
 TEST(a_request_arrives_as_it_was_with_its_descriptors)
 {
 	struct arena a = {0};
-	struct wire_request r = {.ask = WIRE_CREATE, .id = arena_strdup(&a, "box"), .strict = true, .fds = WIRE_FDS_NONE}, got;
+	struct wire_request r = {.ask = WIRE_CREATE,
+				 .id = arena_strdup(&a, "box"),
+				 .strict = true,
+				 .fds = WIRE_FDS_NONE},
+			    got;
 	struct error e = {0};
 
 	open_socks();
@@ -34,7 +38,8 @@ TEST(a_request_arrives_as_it_was_with_its_descriptors)
 	CHECK_INT(got.ask, WIRE_CREATE);
 	CHECK_STR(got.id, "box");
 	CHECK(got.strict && !got.survives && !got.root);
-	CHECK(got.fds.v[WIRE_CONFIG] >= 0 && got.fds.v[WIRE_STDERR] >= 0 && got.fds.v[WIRE_STDIN] < 0);
+	CHECK(got.fds.v[WIRE_CONFIG] >= 0 && got.fds.v[WIRE_STDERR] >= 0 &&
+	      got.fds.v[WIRE_STDIN] < 0);
 	CHECK(fcntl(got.fds.v[WIRE_CONFIG], F_GETFD) & FD_CLOEXEC);
 	wire_fds_close(&got.fds);
 	close(r.fds.v[WIRE_CONFIG]);
@@ -44,7 +49,12 @@ TEST(a_request_arrives_as_it_was_with_its_descriptors)
 TEST(an_answer_arrives_whatever_its_text_is)
 {
 	struct arena a = {0};
-	struct wire_answer r = {.kind = WIRE_FAILED, .class = ERR_HOOK, .sys = 5, .text = arena_strdup(&a, "a\n\"b\" \xff"), .fds = WIRE_FDS_NONE}, got;
+	struct wire_answer r = {.kind = WIRE_FAILED,
+				.class = ERR_HOOK,
+				.sys = 5,
+				.text = arena_strdup(&a, "a\n\"b\" \xff"),
+				.fds = WIRE_FDS_NONE},
+			   got;
 	struct error e = {0};
 
 	open_socks();
@@ -118,13 +128,16 @@ TEST(an_answer_that_comes_too_late_is_nobodys)
 
 TEST(a_program_that_is_no_worker_is_an_error)
 {
-	struct worker_options o = {.program = "/bin/true", .root = "/x", .id = "box", .bundle = "/"};
+	struct worker_options o = {
+		.program = "/bin/true", .root = "/x", .id = "box", .bundle = "/"};
 	struct worker_made made;
 	struct worker w;
 	struct error e = {0};
 
 	CHECK(worker_create(&o, INT64_MAX, &w, &made, &e) < 0);
-	CHECK_STR(e.text, "the worker of container \"box\" has ended: what is left of it is for delete --force");
+	CHECK_STR(
+		e.text,
+		"the worker of container \"box\" has ended: what is left of it is for delete --force");
 	o.program = "/no/program";
 	CHECK(worker_create(&o, INT64_MAX, &w, &made, &e) < 0);
 	CHECK_STR(e.text, "start the worker /no/program: no such file or directory");

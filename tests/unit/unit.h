@@ -54,7 +54,8 @@ static char unit_why[4096];
 	do {                                                                                       \
 		const char *unit_got = (got), *unit_want = (want);                                 \
 		if (!unit_got || strcmp(unit_got, unit_want) != 0)                                 \
-			FAIL("got \"%s\", want \"%s\"", unit_got ? unit_got : "(null)", unit_want);     \
+			FAIL("got \"%s\", want \"%s\"", unit_got ? unit_got : "(null)",            \
+			     unit_want);                                                           \
 	} while (0)
 
 #define CHECK_INT(got, want)                                                                       \

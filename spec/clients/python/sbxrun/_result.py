@@ -49,6 +49,7 @@ class Result:
     notes: List[str]
     compile: Optional["Result"] = None  # of languages that are compiled first
     more_denials: bool = False
+    disk_backing: Optional[str] = None  # what the workspace lies on: "memory", "disk" or "volume"
     raw: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -92,7 +93,7 @@ class Result:
 class Event:
     """One line of a stream."""
 
-    kind: str  # start, stdout, stderr, denial, end
+    kind: str  # note, stdout, stderr, end
     data: bytes = b""  # of stdout and stderr
     result: Optional[Result] = None  # of end
     raw: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False, compare=False)

@@ -117,6 +117,9 @@ class TestReal(unittest.TestCase):
             self.assertEqual(r.stdout, "mail [REDACTED_EMAIL] from [REDACTED_INTERNAL_IP]\n")
             self.assertTrue(r.sanitized)
             self.assertEqual(r.detections, ["email", "internal_ip"])
+        r = lesson.CodeSandbox().execute("print(open('/etc/hostname', 'w'))", backend="restricted")
+        self.assertFalse(r.success)
+        self.assertIn("not permitted", r.stderr)
         r = lesson.CodeSandbox().execute("import subprocess", backend="restricted")
         self.assertIn("Module 'subprocess' is blocked in sandbox", r.stderr)
 

@@ -181,14 +181,14 @@ class SandboxResult:
 
 
 class CodeSandbox:
-    """The lesson's three backends. `restricted` is pure computation: no processes, and hardly any room for files."""
+    """The lesson's three backends. `restricted` is pure computation, by the kernel: no processes, no sockets, nothing is written."""
 
     def __init__(self, sanitizer: Optional[OutputSanitizer] = None) -> None:
         self.sanitizer = sanitizer or OutputSanitizer()
 
     def execute(self, code: str, backend: str = "restricted") -> SandboxResult:
         limits: Dict[str, _run.Options] = {
-            "restricted": {"timeout": 5, "memory": "64m", "pids_limit": 2, "disk": "64k", "tmpfs": "4k"},
+            "restricted": {"preset": "pure", "timeout": 5, "memory": "64m"},
             "subprocess": {"timeout": 10, "memory": "100m", "cpu_time": 5, "pids_limit": 2, "file_size": "1m"},
             "docker": {"timeout": 30, "memory": "128m", "cpus": 0.5},
         }

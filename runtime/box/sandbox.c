@@ -1,0 +1,472 @@
+#include "box/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/pidfd.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "json/rows.h"
+#include "reaper/order.h"
+#include "sys/loop.h"
+#include "sys/patience.h"
+
+enum {
+	FACTS_MAX = 64 << 10,
+	CONFIG_MAX = 4 << 20,
+	USED_SIZE = 32,
+	SETTLE_MS = 5000,
+	STATUS_MAX = 4096
+};
+
+/* ---- what is on record ---- */
+
+static const struct json_row box_limits_rows[] = {
+	F(box_limits, "memory", I64, memory),
+	F(box_limits, "cpus", U32, cpus),
+	F(box_limits, "pids", U32, pids),
+	F(box_limits, "timeout_ns", I64, timeout_ns),
+	F(box_limits, "cpu_time_ns", I64, cpu_time_ns),
+	F(box_limits, "disk", I64, disk),
+	F(box_limits, "tmpfs", I64, tmpfs),
+	F(box_limits, "output", I64, output),
+	F(box_limits, "file_size", I64, file_size),
+	F(box_limits, "open_files", U32, open_files),
+};
+TABLE(box_limits);
+
+static const struct json_row sandbox_facts_rows[] = {
+	F(sandbox_facts, "version", U32, version, REQUIRED),
+	F(sandbox_facts, "language", STR, language, OMIT),
+	F(sandbox_facts, "rootfs", STR, rootfs),
+	F(sandbox_facts, "uid", U32, uid),
+	F(sandbox_facts, "gid", U32, gid),
+	F(sandbox_facts, "idle_s", U32, idle_s, REQUIRED),
+	F(sandbox_facts, "on_disk", BOOL, on_disk),
+	O(sandbox_facts, "limits", limits, box_limits, REQUIRED),
+};
+TABLE(sandbox_facts);
+
+static int sandbox_read_facts(const struct record *r, struct arena *a, struct sandbox_facts *ret,
+			      struct error *e)
+{
+	const struct pair *p;
+
+	for (p = r->annotations.v; p < r->annotations.v + r->annotations.n; p++)
+		if (str_eq(p->key, BOX_FACTS))
+			return json_read(BOX_FACTS, p->value, strlen(p->value),
+					 &sandbox_facts_table, &json_default_limits, ret, a, e);
+	return err_set(e, ERR_NOT_FOUND, "container \"%s\" is no box", r->id);
+}
+
+int64_t sandbox_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return t.tv_sec * LOOP_SECOND + t.tv_nsec;
+}
+
+/* One write of a fixed size: a reader sees the old moment or the new one. */
+void sandbox_touch(struct sandbox *s)
+{
+	char text[USED_SIZE + 1];
+
+	s->used = sandbox_now();
+	snprintf(text, sizeof(text), "%020lld %010u\n", (long long)s->used, s->facts.idle_s);
+	/* If it can't be written, the box goes a call earlier. */
+	if (s->lock_fd >= 0 && pwrite(s->lock_fd, text, USED_SIZE, 0) != USED_SIZE)
+		return;
+}
+
+bool sandbox_read_used(int fd, int64_t *ret_used, uint32_t *ret_idle_s)
+{
+	char text[USED_SIZE + 1] = "", *idle_s = text + 21;
+
+	if (pread(fd, text, USED_SIZE, 0) != USED_SIZE || text[20] != ' ' || text[31] != '\n')
+		return false;
+	text[20] = text[31] = '\0';
+	return str_to_i64(text, ret_used) && str_to_u32(idle_s, ret_idle_s);
+}
+
+/* ---- names ---- */
+
+int sandbox_check_id(const char *id, struct error *e)
+{
+	const char *p = id;
+
+	while (*p && (strchr("_.-", *p) || (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
+		      (*p >= 'A' && *p <= 'Z')))
+		p++;
+	if (*p || p == id || p - id > SANDBOX_ID_MAX)
+		return err_set(e, ERR_USAGE,
+			       "%s is no id of a box: letters, digits, \"_\", \".\" and \"-\", at most "
+			       "%d of them",
+			       json_show(id).text, SANDBOX_ID_MAX);
+	return 0;
+}
+
+static const char *sandbox_make_id(struct arena *a, struct error *e)
+{
+	unsigned char b[6];
+
+	if (getrandom(b, sizeof(b), 0) != sizeof(b)) {
+		err_sys(e, "make up an id");
+		return NULL;
+	}
+	return arena_printf(a, "%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3], b[4], b[5]);
+}
+
+static const char *sandbox_container(const char *id, struct arena *a)
+{
+	return arena_printf(a, SANDBOX_PREFIX "%s", id);
+}
+
+/* ---- opening ---- */
+
+void sandbox_close(struct sandbox *s)
+{
+	fd_close(&s->dfd);
+	fd_close(&s->lock_fd);
+	fd_close(&s->init_pidfd);
+}
+
+int sandbox_look(const char *root, const char *container, struct arena *a, struct sandbox *ret,
+		 enum status *ret_status, struct error *e)
+{
+	auto_store struct store store = STORE_NONE;
+	auto_sandbox struct sandbox s = SANDBOX_NONE;
+	enum status status;
+	bool found;
+
+	s.root = root;
+	s.container = container;
+	s.id = str_after(container, SANDBOX_PREFIX);
+	if (store_open(root, container, STORE_LOOK, &store, e) < 0 ||
+	    store_read(&store, a, &s.record, &found, e) < 0)
+		return -1;
+	if (!found)
+		return err_set(e, ERR_NOT_FOUND, "box \"%s\" was never made", s.id);
+	if (sandbox_read_facts(&s.record, a, &s.facts, e) < 0 ||
+	    store_status(&store, &s.record, &status, &s.init_pidfd, e) < 0)
+		return -1;
+	s.lock_fd = openat(store.dfd, SANDBOX_FILE, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (s.lock_fd >= 0 && !sandbox_read_used(s.lock_fd, &s.used, &s.facts.idle_s))
+		s.used = 0; /* it was made, and nobody came to use it */
+	s.dfd = fd_steal(&store.dfd);
+	if (ret_status)
+		*ret_status = status;
+	*ret = s;
+	s = SANDBOX_NONE;
+	return 0;
+}
+
+static int sandbox_refuse_expired(const char *id, const char *why, struct error *e)
+{
+	return err_set(e, ERR_EXPIRED,
+		       "sandbox expired: \"%s\" %s, and is gone with its files: make "
+		       "a new one (box create)",
+		       id, why);
+}
+
+static int sandbox_refuse_missing(const char *root, const char *id, struct arena *a,
+				  struct error *e)
+{
+	const char *why = sandbox_registry_find(root, id, a);
+
+	if (why)
+		return sandbox_refuse_expired(id, why, e);
+	return err_set(e, ERR_NOT_FOUND,
+		       "sandbox not found: there is no \"%s\" (box list shows those that there are)",
+		       id);
+}
+
+/* What a sweep would find, for the one box that somebody wants right now. */
+static int sandbox_check_alive(const struct sandbox *s, enum status status, struct arena *a,
+			       struct error *e)
+{
+	const bool idle = sandbox_now() - s->used > s->facts.idle_s * LOOP_SECOND;
+
+	if (s->lock_fd < 0 && status != STATUS_STOPPED)
+		return sandbox_refuse_missing(s->root, s->id, a, e);
+	if (status != STATUS_STOPPED && !idle)
+		return 0;
+	if (idle && flock(s->lock_fd, LOCK_SH | LOCK_NB) < 0)
+		return 0; /* a long call is not idle */
+	sandbox_sweep(s->root, true);
+	return sandbox_refuse_expired(
+		s->id, idle ? "was idle for too long" : "has ended by itself", e);
+}
+
+int sandbox_open(const char *root, const char *id, struct arena *a, struct sandbox *ret,
+		 struct error *e)
+{
+	auto_sandbox struct sandbox s = SANDBOX_NONE;
+	enum status status;
+
+	if (sandbox_check_id(id, e) < 0)
+		return -1;
+	if (sandbox_look(root, sandbox_container(id, a), a, &s, &status, e) < 0)
+		return e->class == ERR_NOT_FOUND ? sandbox_refuse_missing(root, id, a, e) : -1;
+	if (sandbox_check_alive(&s, status, a, e) < 0)
+		return -1;
+	*ret = s;
+	s = SANDBOX_NONE;
+	return 0;
+}
+
+/* ---- the end of calls ---- */
+
+bool sandbox_lives(const struct sandbox *s)
+{
+	return s->init_pidfd >= 0 && !loop_is_ready(s->init_pidfd, POLLIN, 0);
+}
+
+bool sandbox_is_paused(const char *root, const char *container)
+{
+	struct arena memory = {0};
+	struct error ignored;
+	struct life_view v;
+	bool paused = life_state(root, container, &memory, &v, &ignored) == 0 &&
+		      v.status == STATUS_PAUSED;
+
+	arena_free(&memory);
+	return paused;
+}
+
+/* What is frozen kills nobody, and on cgroup v1 isn't killed either. */
+static void sandbox_thaw(const struct sandbox *s)
+{
+	struct arena memory = {0};
+	struct error ignored;
+
+	if (sandbox_is_paused(s->root, s->container))
+		life_resume(s->root, s->container, &memory, &ignored);
+	arena_free(&memory);
+}
+
+void sandbox_kill(const struct sandbox *s)
+{
+	sandbox_thaw(s);
+	if (s->init_pidfd >= 0)
+		pidfd_send_signal(s->init_pidfd, REAPER_END_CALLS, NULL, 0);
+}
+
+/* The signal of sandbox_kill() is not on its way any more: else it would hit the next call. */
+static bool sandbox_has_killed(const struct sandbox *s)
+{
+	char path[64], text[STATUS_MAX], *line;
+	uint64_t pending;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", s->record.pid);
+	if (fd_read_at(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return false;
+	line = strstr(text, "\nShdPnd:\t");
+	pending = line ? strtoull(line + strlen("\nShdPnd:\t"), NULL, 16) : UINT64_MAX;
+	return !(pending & UINT64_C(1) << (REAPER_END_CALLS - 1));
+}
+
+/* Nothing is there but its first process, and nothing is on its way. */
+static bool sandbox_is_quiet(const struct sandbox *s, struct arena *a)
+{
+	struct error ignored;
+	pid_t *pids;
+	size_t n;
+
+	if (!sandbox_lives(s))
+		return true; /* its end is that of all */
+	return sandbox_has_killed(s) &&
+	       life_pids(s->root, s->container, a, &pids, &n, &ignored) == 0 && n <= 1;
+}
+
+bool sandbox_settle(const struct sandbox *s, struct arena *a)
+{
+	const int64_t until = loop_now() + SETTLE_MS * LOOP_MS;
+	static const struct timespec nap = {.tv_nsec = 500000};
+
+	while (!sandbox_is_quiet(s, a)) {
+		if (loop_now() >= until)
+			return false;
+		nanosleep(&nap, NULL);
+	}
+	return true;
+}
+
+/* ---- the begin of one ---- */
+
+int sandbox_lock(struct sandbox *s, int64_t until, struct arena *a, struct error *e)
+{
+	struct stat st;
+
+	while (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return err_sys(e, "lock box \"%s\"", s->id);
+		if (patience_nap(until, e) < 0)
+			return err_set(e, ERR_WRONG_STATE,
+				       "box \"%s\" is busy: another call runs in it, and they come one "
+				       "at a time",
+				       s->id);
+	}
+	if (fstat(s->lock_fd, &st) < 0 || !st.st_nlink)
+		return sandbox_refuse_missing(s->root, s->id, a, e);
+	sandbox_touch(s);
+	/* What a call has left whose caller and reaper were killed. */
+	if (!sandbox_is_quiet(s, a))
+		sandbox_kill(s);
+	if (!sandbox_settle(s, a))
+		return err_set(e, ERR_SYSTEM, "what ran in box \"%s\" before does not end", s->id);
+	return 0;
+}
+
+/* ---- making one ---- */
+
+static int create_config(const struct box_request *q, const struct box_root *root, uint32_t idle_s,
+			 struct arena *a, struct buf *ret, struct error *e)
+{
+	struct sandbox_facts facts = {
+		.version = 1,
+		.language = q->language ? arena_strdup(a, q->language->name) : NULL,
+		.rootfs = arena_strdup(a, root->name),
+		.uid = q->uid,
+		.gid = q->gid,
+		.idle_s = idle_s,
+		.on_disk = box_workspace_is_volume(q),
+		.limits = q->limits,
+	};
+	struct box_request box = *q;
+	struct buf text = buf_new(a, FACTS_MAX);
+	char *program[] = {arena_strdup(a, "box"), NULL};
+
+	facts.limits.disk = box_workspace_size(&q->limits);
+	json_write(&text, &sandbox_facts_table, &facts, 0);
+	/* It has no program: what is named here is never looked for. */
+	box.language = NULL;
+	box.args = (struct strings){.n = 1, .v = program};
+	box.facts = text.data;
+	return box_config_write(&box, root, a, ret, e);
+}
+
+static int create_start(struct created *c, struct sandbox *s, uint32_t idle_s, struct arena *a,
+			struct error *e)
+{
+	s->facts.idle_s = idle_s;
+	s->lock_fd = openat(c->store.dfd, SANDBOX_FILE,
+			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (s->lock_fd < 0)
+		return err_sys(e, "make the file of the box");
+	sandbox_touch(s);
+	return life_launch(c, NULL, a, e);
+}
+
+static void create_take_note(void *context, const char *text)
+{
+	struct noted *notes = context;
+
+	noted_take(notes, box_words(text, notes->arena));
+}
+
+static int create_in_root(const struct box_request *q, const struct box_root *root, const char *id,
+			  uint32_t idle_s, struct arena *a, struct noted *notes, struct error *e)
+{
+	autoclose int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const int streams[3] = {null_fd, null_fd, null_fd};
+	const struct noter noter = {.take = create_take_note, .context = notes};
+	struct create_options o = box_options(q, root);
+	auto_sandbox struct sandbox s = SANDBOX_NONE;
+	struct buf config = buf_new(a, CONFIG_MAX);
+	struct error ignored;
+	struct created c;
+	int result;
+
+	if (null_fd < 0)
+		return err_sys(e, "open /dev/null");
+	if (create_config(q, root, idle_s, a, &config, e) < 0)
+		return -1;
+	o.id = sandbox_container(id, a);
+	o.config_text = config.data;
+	o.config_len = config.len;
+	o.streams = streams;
+	o.control_fd = -1;
+	o.program_comes = true;
+	o.take_listener = false;
+	o.observe = OBSERVE_NOTHING;
+	o.noter = &noter;
+	if (life_create(&o, a, &c, e) < 0)
+		return -1;
+	c.noter = NULL;
+	result = create_start(&c, &s, idle_s, a, e);
+	if (result == 0)
+		life_let_go(&c);
+	else
+		life_remove(&c, a, &ignored);
+	return result;
+}
+
+static int create_box(const struct box_request *q, const char *id, uint32_t idle_s,
+		      struct arena *a, struct noted *notes, struct error *e)
+{
+	struct box_root root = BOX_ROOT_NONE;
+	int result = box_root_find(q, a, &root, e);
+
+	if (result == 0 && root.note)
+		noted_take(notes, root.note);
+	if (result == 0)
+		result = create_in_root(q, &root, id, idle_s, a, notes, e);
+	box_root_close(&root);
+	return result;
+}
+
+int sandbox_create(const struct box_request *q, const char *id, uint32_t idle_s, struct arena *a,
+		   const char **ret_id, struct noted *notes, struct error *e)
+{
+	autoclose int registry_fd = -1;
+
+	if (id ? sandbox_check_id(id, e) < 0 : !(id = sandbox_make_id(a, e)))
+		return -1;
+	registry_fd = sandbox_registry_open(q->state_root, patience_until(PATIENCE_PEER_MS), e);
+	if (registry_fd < 0)
+		return -1;
+	sandbox_registry_sweep(registry_fd, q->state_root, false);
+	if (sandbox_registry_count(q->state_root, a) >= SANDBOX_MOST &&
+	    sandbox_registry_sweep(registry_fd, q->state_root, true) == 0)
+		return err_set(e, ERR_HOST,
+			       "there are %d boxes, which is the most that there may be: box destroy "
+			       "what is no longer needed (box list)",
+			       SANDBOX_MOST);
+	if (create_box(q, id, idle_s ? idle_s : SANDBOX_IDLE_S, a, notes, e) < 0)
+		return e->class == ERR_EXISTS ?
+			       err_set(e, ERR_EXISTS, "there is a box \"%s\" already", id) :
+			       -1;
+	*ret_id = id;
+	return 0;
+}
+
+int sandbox_pause(const char *root, const char *id, bool pause, struct arena *a, struct error *e)
+{
+	auto_sandbox struct sandbox s = SANDBOX_NONE;
+
+	if (sandbox_open(root, id, a, &s, e) < 0)
+		return -1;
+	sandbox_touch(&s);
+	return pause ? life_pause(root, s.container, a, e) : life_resume(root, s.container, a, e);
+}
+
+int sandbox_destroy(const char *root, const char *id, struct arena *a, struct error *e)
+{
+	auto_sandbox struct sandbox s = SANDBOX_NONE;
+
+	if (sandbox_check_id(id, e) < 0)
+		return -1;
+	/* That it is a box, and not any container of that name. */
+	if (sandbox_look(root, sandbox_container(id, a), a, &s, NULL, e) < 0)
+		return e->class == ERR_NOT_FOUND ? sandbox_refuse_missing(root, id, a, e) : -1;
+	return life_delete(root, s.container, true, NULL, a, e);
+}

@@ -1,0 +1,155 @@
+/*
+ * Boxes that stay between calls, without a daemon.
+ *
+ * Processes. Between calls a box is one process, its reaper (reaper/reaper.c): the first of a
+ * container that is made like that of `do`. It has no socket and listens to nobody; a signal from
+ * outside has it kill all others. During a call there are the caller, a reaper of the call's own,
+ * and the program. The call's reaper comes in by the way of exec (life_join()), and not by a
+ * request to the one that waits: so ids, rights, cgroup and filter are set by the functions that
+ * set those of any program, each call has a filter of its own, whose listener (denials) is in the
+ * hands of who waits for the call, and nothing in the box could be asked for anything by what runs
+ * there.
+ *
+ * On record. The container is called box-ID. What never changes of a box (language, limits …) is an
+ * annotation, and so stands in the record before anything is made. ROOT/box-ID/box has the moment
+ * of its last use, by the clock that nobody sets (CLOCK_BOOTTIME). ROOT/boxes:expired has the ids
+ * that have expired.
+ *
+ * Locks. A call holds one on ROOT/box-ID/box: calls come one at a time, which is why the end of a
+ * call may kill all that is in the box. One on ROOT/boxes:expired is held while a box is made, so
+ * that the number of boxes holds, and while boxes are swept. destroy takes neither, and wins over a
+ * call.
+ *
+ * After SIGKILL of …
+ *	the caller: the call's reaper reads the end of its socket and kills all of the call
+ *	the call's reaper (its program can do that): the caller has the first process kill the rest
+ *	both: the rest runs on within the box's limits, until the next call, which begins so
+ *	the first process: the kernel kills all; any verb then finds the box ended, and removes it
+ *	create: a container without a file `box`, which the next sweep removes
+ *	destroy, sweep: the record goes last, so the next one finds it
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "box/box.h"
+#include "life/life.h"
+
+#define SANDBOX_PREFIX "box-"
+
+enum { SANDBOX_MOST = 100, SANDBOX_IDLE_S = 3600, SANDBOX_ID_MAX = 64 };
+
+/* What never changes. */
+struct sandbox_facts {
+	uint32_t version;
+	char *language; /* NULL: none was named */
+	char *rootfs;	/* for people */
+	uint32_t uid, gid;
+	uint32_t idle_s; /* unused for so long, it is removed */
+	bool on_disk;	 /* its workspace is a directory of the caller's */
+	struct box_limits limits;
+};
+
+struct sandbox {
+	const char *root;
+	const char *id;	       /* as people have it … */
+	const char *container; /* … and as the record has it */
+	struct sandbox_facts facts;
+	struct record record;
+	int dfd;	/* of ROOT/box-ID */
+	int lock_fd;	/* of the file in it; locked: for a call */
+	int init_pidfd; /* of its first process */
+	int64_t used;	/* when it was used last: nanoseconds since the machine's start */
+};
+#define SANDBOX_NONE ((struct sandbox){.dfd = -1, .lock_fd = -1, .init_pidfd = -1})
+
+void sandbox_close(struct sandbox *s);
+#define auto_sandbox __attribute__((cleanup(sandbox_close)))
+
+/* [A-Za-z0-9_.-]+, at most SANDBOX_ID_MAX bytes. Trust: it comes from the caller, perhaps from a
+ * model. */
+int sandbox_check_id(const char *id, struct error *e);
+
+/* id NULL: one is made up. idle_s 0: the default. The request says what the box has; it has no
+ * program. */
+int sandbox_create(const struct box_request *q, const char *id, uint32_t idle_s, struct arena *a,
+		   const char **ret_id, struct noted *notes, struct error *e);
+
+/* Opens a box that runs. ERR_NOT_FOUND: there is none; ERR_EXPIRED: there was. */
+int sandbox_open(const char *root, const char *id, struct arena *a, struct sandbox *ret,
+		 struct error *e);
+
+/* For a call: waits until no other is there, until the moment (sys/loop.h). Nothing of a call
+ * before is left in it then. */
+int sandbox_lock(struct sandbox *s, int64_t until, struct arena *a, struct error *e);
+
+/* It was used now. */
+void sandbox_touch(struct sandbox *s);
+
+/* Freezes what runs in it, and thaws it. The time of a call goes on. */
+int sandbox_pause(const char *root, const char *id, bool pause, struct arena *a, struct error *e);
+
+int sandbox_destroy(const char *root, const char *id, struct arena *a, struct error *e);
+
+/* Removes boxes that nobody has used for their time. Thoroughly: also those that have ended by
+ * themselves, for which their records are read. Nothing that goes wrong is an error. How many. */
+size_t sandbox_sweep(const char *root, bool thoroughly);
+
+struct sandbox_view {
+	const char *id;
+	const char *status; /* idle, busy, paused, ended */
+	const char *created;
+	int64_t idle_s;
+	struct sandbox_facts facts;
+};
+int sandbox_list(const char *root, struct arena *a, struct sandbox_view **ret, size_t *ret_n,
+		 struct error *e);
+
+/* As one object. */
+void sandbox_write(const struct sandbox_view *v, struct buf *b);
+
+/* ---- calls ---- */
+
+/* Makes a request one for a call in s: with the box's limits and ids, and a place for the code.
+ * Before the caller's own limits are read, and after q->language is known. */
+void sandbox_request(struct sandbox *s, struct box_request *q, struct arena *a);
+
+/* What the result says of its root. */
+int sandbox_root(const struct sandbox *s, struct box_root *ret);
+
+/* Starts the call's reaper; streams and control_fd are its ends. */
+int sandbox_join(const struct box_request *q, const int streams[3], int control_fd, struct arena *a,
+		 struct created *ret, int *ret_listener_fd, struct error *e);
+
+/* Kills all that runs in the box but its first process; what is frozen is thawed for it. */
+void sandbox_kill(const struct sandbox *s);
+
+bool sandbox_is_paused(const char *root, const char *container);
+
+/* Waits until all of that is gone. false: it is not, or nobody can tell. */
+bool sandbox_settle(const struct sandbox *s, struct arena *a);
+
+/* Whether its first process lives. */
+bool sandbox_lives(const struct sandbox *s);
+
+/* ---- for sandbox*.c ---- */
+
+/* Opens the list of boxes, locked; -1: somebody else works on it, and did not finish by then. */
+int sandbox_registry_open(const char *root, int64_t until, struct error *e);
+size_t sandbox_registry_sweep(int registry_fd, const char *root, bool thoroughly);
+size_t sandbox_registry_count(const char *root, struct arena *a);
+/* Whether it is among those that have expired, and why. */
+const char *sandbox_registry_find(const char *root, const char *id, struct arena *a);
+void sandbox_registry_add(int registry_fd, const char *id, const char *why, struct arena *a);
+
+/* Reads what there is, whatever its state. *ret_status may be NULL. */
+int sandbox_look(const char *root, const char *container, struct arena *a, struct sandbox *ret,
+		 enum status *ret_status, struct error *e);
+int64_t sandbox_now(void);
+
+/* The file that is locked, and what it says. */
+#define SANDBOX_FILE "box"
+bool sandbox_read_used(int fd, int64_t *ret_used, uint32_t *ret_idle_s);

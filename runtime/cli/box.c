@@ -1,0 +1,386 @@
+/* sbxrun box: boxes that stay between calls. Each verb is a row. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "box/sandbox.h"
+#include "cli/box.h"
+#include "cli/cli.h"
+#include "cli/do.h"
+#include "sys/loop.h"
+
+enum { OUTPUT_MAX = 4 << 20, OPTIONS_MAX = 32 };
+
+struct box_verb {
+	const char *name;
+	const char *synopsis;
+	size_t least, most; /* words behind the verb */
+	int (*run)(struct cli *c, const char *id, struct error *e);
+	const char *options[OPTIONS_MAX]; /* that it takes, by name */
+};
+
+static int box_request_of(struct cli *c, struct box_request *q, struct error *e)
+{
+	box_request_default(q);
+	q->state_root = c->root;
+	q->policy = c->policy_by_name ? NULL : c->policy; /* a box is held to code */
+	q->rootfs = c->rootfs;
+	q->cwd = c->cwd;
+	q->strict_limits = c->strict_limits || c->strict;
+	q->systemd = cli_wants_systemd(c);
+	q->systemd_timeout_s = c->systemd_timeout;
+	q->no_cgroups = c->cgroup_manager && str_eq(c->cgroup_manager, "disabled");
+	q->redact = c->redact || c->redact_rules;
+	q->redact_rules = c->redact_rules;
+	q->output = c->json ? OUTPUT_KEEP : c->stream ? OUTPUT_EVENTS : OUTPUT_PASS;
+	if (c->json && c->stream)
+		return err_set(e, ERR_USAGE, "--json and --stream contradict each other");
+	return do_env(c, q, e);
+}
+
+/* ---- create, destroy ---- */
+
+static void create_show_notes(const struct noted *notes)
+{
+	size_t i;
+
+	for (i = 0; i < notes->notes.n; i++)
+		log_warn("%s", notes->notes.v[i]);
+}
+
+static int create_show(const struct cli *c, const char *id, const struct noted *notes,
+		       struct error *e)
+{
+	auto_sandbox struct sandbox s = SANDBOX_NONE;
+	struct buf b = buf_new(c->arena, OUTPUT_MAX);
+	struct sandbox_view v = {.id = id, .status = "idle"};
+	size_t i;
+
+	if (!c->json) {
+		create_show_notes(notes);
+		buf_printf(&b, "%s\n", id);
+		return cli_print(&b, e);
+	}
+	if (sandbox_open(c->root, id, c->arena, &s, e) < 0)
+		return -1;
+	v.created = s.record.created;
+	v.facts = s.facts;
+	sandbox_write(&v, &b);
+	b.len--; /* the brace: there is more to say */
+	buf_str(&b, ",\"notes\":[");
+	for (i = 0; i < notes->notes.n; i++) {
+		buf_str(&b, i ? "," : "");
+		json_write_string(&b, notes->notes.v[i]);
+	}
+	buf_str(&b, "]}\n");
+	return cli_print(&b, e);
+}
+
+static int box_create(struct cli *c, const char *language, struct error *e)
+{
+	struct noted notes = {.arena = c->arena};
+	struct box_request q;
+	const char *id = c->box_id;
+	int64_t idle_ns = 0;
+
+	if (box_request_of(c, &q, e) < 0 || do_limits(c, &q, e) < 0 ||
+	    do_volumes(c, &q, e) < 0 || do_ulimits(c, &q, e) < 0 || do_user(c, &q, e) < 0 ||
+	    do_duration("idle", c->idle, &idle_ns, c->arena, e) < 0)
+		return -1;
+	if (c->idle && (idle_ns < LOOP_SECOND || idle_ns > SANDBOX_IDLE_S * LOOP_SECOND))
+		return err_set(e, ERR_USAGE, "--idle: \"%s\" is not from 1 to %d seconds", c->idle,
+			       SANDBOX_IDLE_S);
+	if (language && !(q.language = box_language_find(language)))
+		return err_set(e, ERR_USAGE, "there is no language \"%s\" (see sbxrun help do)",
+			       language);
+	if (q.pure)
+		return err_set(e, ERR_USAGE, "--preset pure: what writes no file needs no box that "
+					     "stays: sbxrun do --preset pure");
+	/* What lies on disk would have to be held by somebody between calls. */
+	if (q.limits.disk > q.limits.memory / 2)
+		return err_set(e, ERR_USAGE,
+			       "--disk: the workspace of a box that stays lies in memory, and can be "
+			       "half of --memory at most; -v DIR:/workspace is a directory on disk");
+	if (!language && !q.rootfs)
+		return err_set(e, ERR_USAGE, "a language, or --rootfs, says what is in the box");
+	if (sandbox_create(&q, id, (uint32_t)(idle_ns / LOOP_SECOND), c->arena, &id, &notes, e) <
+	    0)
+		return -1;
+	return create_show(c, id, &notes, e);
+}
+
+static int box_destroy(struct cli *c, const char *id, struct error *e)
+{
+	return sandbox_destroy(c->root, id, c->arena, e);
+}
+
+static int box_pause(struct cli *c, const char *id, struct error *e)
+{
+	return sandbox_pause(c->root, id, true, c->arena, e);
+}
+
+static int box_resume(struct cli *c, const char *id, struct error *e)
+{
+	return sandbox_pause(c->root, id, false, c->arena, e);
+}
+
+/* ---- list, gc ---- */
+
+static const char *list_duration(int64_t s, struct arena *a)
+{
+	return s < 120 ? arena_printf(a, "%llds", (long long)s) :
+			 arena_printf(a, "%lldm", (long long)(s / 60));
+}
+
+static int box_list(struct cli *c, const char *none, struct error *e)
+{
+	struct buf b = buf_new(c->arena, OUTPUT_MAX);
+	struct sandbox_view *v;
+	size_t i, n;
+
+	(void)none;
+	sandbox_sweep(c->root, true);
+	if (sandbox_list(c->root, c->arena, &v, &n, e) < 0)
+		return -1;
+	if (c->json)
+		buf_char(&b, '[');
+	else
+		buf_printf(&b, "%-24s %-6s %-6s %-12s %s\n", "ID", "STATUS", "IDLE", "LANGUAGE",
+			   "ROOTFS");
+	for (i = 0; i < n; i++) {
+		if (c->json) {
+			buf_str(&b, i ? "," : "");
+			sandbox_write(&v[i], &b);
+			continue;
+		}
+		buf_printf(&b, "%-24s %-6s %-6s %-12s %s\n", v[i].id, v[i].status,
+			   list_duration(v[i].idle_s, c->arena),
+			   v[i].facts.language ? v[i].facts.language : "-",
+			   v[i].facts.rootfs ? v[i].facts.rootfs : "");
+	}
+	if (c->json)
+		buf_str(&b, "]\n");
+	return cli_print(&b, e);
+}
+
+static int box_gc(struct cli *c, const char *none, struct error *e)
+{
+	struct buf b = buf_new(c->arena, OUTPUT_MAX);
+	size_t n = sandbox_sweep(c->root, true);
+
+	(void)none;
+	buf_printf(&b, c->json ? "{\"removed\":%zu}\n" : "%zu removed\n", n);
+	return cli_print(&b, e);
+}
+
+/* ---- exec, run ---- */
+
+/* A box that isn't there is a result, too, for who asked for one. */
+static void call_explain(struct box_result *r, const char *id, const struct error *e,
+			 struct arena *a)
+{
+	if (r->status == BOX_SANDBOX_ERROR && r->error)
+		return;
+	*r = (struct box_result){
+		.id = id,
+		.sandbox_id = id,
+		.rootfs = "",
+		.status = BOX_SANDBOX_ERROR,
+		.exit_code = -1,
+		.error_class = e->class,
+		.error_type = e->class == ERR_NOT_FOUND ? "SandboxNotFound" :
+			      e->class == ERR_EXPIRED	? "SandboxExpired" :
+			      e->class == ERR_WRONG_STATE ? "SandboxBusy" :
+							    "SandboxError",
+		.error = arena_strdup(a, e->text),
+		.notes = {.arena = a},
+	};
+}
+
+static int call_request(struct cli *c, struct sandbox *s, bool is_command, struct box_request *q,
+			int *ret_stdin_fd, struct error *e)
+{
+	/* What follows reads them as `do` does. */
+	c->args += 2;
+	c->n_args -= 2;
+	c->dashes = is_command;
+	if (box_request_of(c, q, e) < 0 || do_program(c, q, e) < 0)
+		return -1;
+	sandbox_request(s, q, c->arena);
+	if (do_limits(c, q, e) < 0 || do_denials(c, q, e) < 0 ||
+	    do_stdin(c, q, ret_stdin_fd, e) < 0)
+		return -1;
+	q->terminal = false;
+	return 0;
+}
+
+static int call_run(struct cli *c, const char *id, bool is_command, struct error *e)
+{
+	struct box_result *r = arena_new(c->arena, struct box_result);
+	auto_sandbox struct sandbox s = SANDBOX_NONE;
+	autoclose int stdin_fd = -1;
+	struct strings audits = {0};
+	struct error ignored;
+	struct box_request q = {0};
+	int result;
+
+	if (sandbox_check_id(id, e) < 0)
+		return -1;
+	result = sandbox_open(c->root, id, c->arena, &s, e);
+	if (result == 0 && (call_request(c, &s, is_command, &q, &stdin_fd, e) < 0 ||
+			    do_audit_files(c, &q, &audits, e) < 0 ||
+			    do_audit_try(c, &audits, e) < 0))
+		return -1;
+	if (result == 0)
+		result = sandbox_lock(&s, loop_now() + q.limits.timeout_ns, c->arena, e);
+	if (result == 0) {
+		result = box_do(&q, c->arena, r, e);
+		sandbox_touch(&s);
+	}
+	if (result < 0 && !c->json && !c->stream) {
+		c->failure = r->error ? box_exit_status(r) : DO_FAILURE;
+		return -1;
+	}
+	if (result < 0)
+		call_explain(r, id, e, c->arena);
+	c->status = box_exit_status(r);
+	sandbox_sweep(c->root, false);
+	if (do_audit(c, is_command ? "box exec" : "box run", &audits, &q, r, e) < 0) {
+		notes_add(&r->notes.notes, arena_strdup(c->arena, e->text), c->arena);
+		(void)!do_show(c, r, &ignored);
+		return -1;
+	}
+	return do_show(c, r, e);
+}
+
+static int box_exec(struct cli *c, const char *id, struct error *e)
+{
+	return call_run(c, id, true, e);
+}
+
+static int box_run_code(struct cli *c, const char *id, struct error *e)
+{
+	return call_run(c, id, false, e);
+}
+
+/* ---- the verbs ---- */
+
+#define CALL_OPTIONS                                                                               \
+	"env", "env-file", "workdir", "stdin", "timeout", "cpu-time", "output-limit", "denials",   \
+		"redact", "redact-rules", "audit", "json", "stream"
+
+static const struct box_verb verbs[] = {
+	{"create", "[LANGUAGE]", 0, 1, box_create,
+	 {"id", "idle", "rootfs", "volume", "env", "env-file", "user", "preset", "memory", "cpus",
+	  "pids-limit", "timeout", "cpu-time", "disk", "tmpfs", "output-limit", "file-size",
+	  "ulimit", "strict-limits", "json"}},
+	{"exec", "ID -- COMMAND [ARG…]", 2, SIZE_MAX, box_exec, {CALL_OPTIONS}},
+	{"run", "ID LANGUAGE CODE|FILE|- [-- ARG…]", 3, SIZE_MAX, box_run_code, {CALL_OPTIONS}},
+	{"write", "ID PATH [FILE|-]", 2, 3, box_write_file, {"json"}},
+	{"read", "ID PATH", 2, 2, box_read_file, {"json"}},
+	{"ls", "ID [PATH]", 1, 2, box_list_files, {"json"}},
+	{"stat", "ID PATH", 2, 2, box_stat_file, {"json"}},
+	{"rm-file", "ID PATH", 2, 2, box_remove_file, {"json"}},
+	{"list", "", 0, 0, box_list, {"json"}},
+	{"pause", "ID", 1, 1, box_pause, {NULL}},
+	{"resume", "ID", 1, 1, box_resume, {NULL}},
+	{"destroy", "ID", 1, 1, box_destroy, {NULL}},
+	{"gc", "", 0, 0, box_gc, {"json"}},
+};
+
+/* clang-format off */
+static const struct cli_option verb_options[] = {
+	CLI_OPTION(box_id, "id", 0, CLI_TEXT, "ID", "create: what it is called (default: made up)"),
+	CLI_OPTION(idle, "idle", 0, CLI_TEXT, "SECONDS", "create: unused for so long, it is removed (default: 3600)"),
+	CLI_OPTION(rootfs, "rootfs", 0, CLI_TEXT, "NAME|DIR", "create: the root filesystem (default: the language's, or the host's /usr)"),
+	CLI_OPTION(volumes, "volume", 'v', CLI_LIST, "SOURCE:TARGET[:ro]", "create: show a directory or file of the host in the box"),
+	CLI_OPTION(user, "user", 'u', CLI_TEXT, "UID[:GID]", "create: who programs are inside (default: 65534)"),
+	CLI_OPTION(preset, "preset", 0, CLI_TEXT, "NAME", "create: limits of another system: default, judge, harombe, openmanus, lesson, research"),
+	CLI_OPTION(memory, "memory", 'm', CLI_TEXT, "SIZE", "create: memory, without swap (default: 512m)"),
+	CLI_OPTION(cpus, "cpus", 0, CLI_TEXT, "NUMBER", "create: processors (default: 1)"),
+	CLI_OPTION(pids_limit, "pids-limit", 0, CLI_TEXT, "NUMBER", "create: processes and threads (default: 64)"),
+	CLI_OPTION(disk, "disk", 0, CLI_TEXT, "SIZE", "create: of /workspace (default: half of the memory, at most 256m)"),
+	CLI_OPTION(tmpfs, "tmpfs", 0, CLI_TEXT, "SIZE", "create: of /tmp (default: 64m)"),
+	CLI_OPTION(file_size, "file-size", 0, CLI_TEXT, "SIZE", "create: of a file that is written"),
+	CLI_OPTION(ulimits, "ulimit", 0, CLI_LIST, "NAME=SOFT[:HARD]", "create: another resource limit"),
+	CLI_OPTION(strict_limits, "strict-limits", 0, CLI_FLAG, NULL, "create: fail if a limit can't be held on this host"),
+	CLI_OPTION(timeout, "timeout", 't', CLI_TEXT, "SECONDS", "of a call, by the clock; create: of those that don't say (default: 30)"),
+	CLI_OPTION(cpu_time, "cpu-time", 0, CLI_TEXT, "SECONDS", "the same on processors"),
+	CLI_OPTION(output_limit, "output-limit", 0, CLI_TEXT, "SIZE", "of each output stream of a call (default: 1m)"),
+	CLI_OPTION(env, "env", 'e', CLI_LIST, "NAME[=VALUE]", "a variable of the environment; create: of all calls"),
+	CLI_OPTION(env_file, "env-file", 0, CLI_TEXT, "FILE", "variables, one a line"),
+	CLI_OPTION(cwd, "workdir", 'w', CLI_TEXT, "DIR", "exec, run: where it runs (default: /workspace)"),
+	CLI_OPTION(stdin_file, "stdin", 0, CLI_TEXT, "FILE", "exec, run: its input (default: ours)"),
+	CLI_OPTION(denials, "denials", 0, CLI_TEXT, "full|calls|none", "exec, run: what was refused (default: full)"),
+	CLI_OPTION(redact, "redact", 0, CLI_FLAG, NULL, "exec, run: take secrets out of the output"),
+	CLI_OPTION(redact_rules, "redact-rules", 0, CLI_TEXT, "FILE", "exec, run: further rules for that, as JSON"),
+	CLI_OPTION(audit, "audit", 0, CLI_TEXT, "FILE", "exec, run: append a line about the call to a chained file"),
+	CLI_OPTION(json, "json", 0, CLI_FLAG, NULL, "print JSON, and nothing else"),
+	CLI_OPTION(stream, "stream", 0, CLI_FLAG, NULL, "exec, run: print events as they happen, a JSON object a line"),
+};
+/* clang-format on */
+
+static bool option_is_given(const struct cli *c, const struct cli_option *o)
+{
+	const void *field = (const char *)c + o->offset;
+
+	switch (o->kind) {
+	case CLI_FLAG:
+		return *(const bool *)field;
+	case CLI_TEXT:
+		return *(char *const *)field != NULL;
+	case CLI_NUMBER:
+		return *(const unsigned int *)field != 0;
+	case CLI_LIST:
+		return ((const struct strings *)field)->n > 0;
+	}
+	return false;
+}
+
+static bool verb_takes(const struct box_verb *v, const char *option)
+{
+	size_t i;
+
+	for (i = 0; i < OPTIONS_MAX && v->options[i]; i++)
+		if (str_eq(v->options[i], option))
+			return true;
+	return false;
+}
+
+static int box_check_options(const struct cli *c, const struct box_verb *v, struct error *e)
+{
+	const struct cli_option *o;
+
+	for (o = verb_options; o < verb_options + ARRAY_SIZE(verb_options); o++)
+		if (option_is_given(c, o) && !verb_takes(v, o->name))
+			return err_set(e, ERR_USAGE, "box %s has no --%s", v->name, o->name);
+	return 0;
+}
+
+static int box_run_verb(struct cli *c, struct error *e)
+{
+	const struct box_verb *v;
+	struct buf all = buf_new(c->arena, sizeof(e->text));
+
+	for (v = verbs; v < verbs + ARRAY_SIZE(verbs) && !str_eq(v->name, c->args[0]); v++)
+		buf_printf(&all, "%s%s", all.len ? ", " : "", v->name);
+	if (v == verbs + ARRAY_SIZE(verbs))
+		return err_set(e, ERR_USAGE, "box: there is no verb \"%s\" (there are %s)",
+			       c->args[0], all.data);
+	if (c->n_args - 1 < v->least || c->n_args - 1 > v->most)
+		return err_set(e, ERR_USAGE, "usage: sbxrun box %s [OPTION…]%s%s", v->name,
+			       *v->synopsis ? " " : "", v->synopsis);
+	if (box_check_options(c, v, e) < 0)
+		return -1;
+	return v->run(c, c->n_args > 1 ? c->args[1] : NULL, e);
+}
+
+const struct cli_command cli_box = {
+	"box",
+	"create [LANGUAGE] | exec ID -- COMMAND [ARG…] | run ID LANGUAGE CODE|FILE|- [-- ARG…] | "
+	"write ID PATH [FILE|-] | read ID PATH | ls ID [PATH] | stat ID PATH | rm-file ID PATH | "
+	"list | pause ID | resume ID | destroy ID | gc",
+	"keep a box between calls, and run code in it", verb_options, ARRAY_SIZE(verb_options), 1,
+	SIZE_MAX, true, box_run_verb, .failure = DO_FAILURE};

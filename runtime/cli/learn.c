@@ -1,0 +1,81 @@
+/* sbxrun learn: another command, watched, and what its program was seen to need. */
+#include "learn/report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "cli/cli.h"
+
+enum { OUTPUT_MAX = 16 << 20 };
+
+/* Before anything runs, so that nothing runs in vain. What the file has stays until there is
+ * something to put in its place. */
+static int learn_open_output(const char *path, struct error *e)
+{
+	int fd = path ? open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644) : STDERR_FILENO;
+
+	return fd < 0 ? err_sys(e, "--output: open %s", path) : fd;
+}
+
+static int learn_print(const struct cli *c, enum learn_format format, int fd, struct error *e)
+{
+	const struct learn_view view = {.learning = c->learning,
+					.profile = c->profile_shown,
+					.with_refused = c->with_refused};
+	struct buf b = buf_new(c->arena, OUTPUT_MAX);
+
+	learn_write(&view, format, c->arena, &b);
+	if (b.overflow)
+		return err_set(e, ERR_SYSTEM, "learn: the output is too large");
+	/* EINVAL: no file, but a pipe or a terminal. */
+	if (c->output && ftruncate(fd, 0) < 0 && errno != EINVAL)
+		return err_sys(e, "--output: %s", c->output);
+	if (fd_write_all(fd, b.data, b.len) < 0)
+		return err_sys(e, "--output: write %s",
+			       c->output ? c->output : "to standard error");
+	return 0;
+}
+
+/* The status is the program's; a report that can't be written is a failure of ours. */
+static int learn_watch(struct cli *c, enum learn_format format, int fd, struct error *e)
+{
+	if (c->wrapped->run(c, e) < 0 || learn_end(c->learning, e) < 0)
+		return -1;
+	if (!c->learning->tally->tasks)
+		return err_set(e, ERR_SYSTEM, "learn: no program was executed");
+	return learn_print(c, format, fd, e);
+}
+
+static int learn_run(struct cli *c, struct error *e)
+{
+	const int format = learn_format_find(c->format ? c->format : "text");
+	struct learning learning;
+	int result, fd;
+
+	if (format < 0)
+		return err_set(e, ERR_USAGE, "--format: \"%s\" is neither text, json nor oci",
+			       c->format);
+	fd = learn_open_output(c->output, e);
+	if (fd < 0 || learn_open(&learning, e) < 0)
+		return -1;
+	c->learning = &learning;
+	result = learn_watch(c, (enum learn_format)format, fd, e);
+	learn_close(&learning);
+	if (c->output)
+		fd_close(&fd);
+	return result;
+}
+
+/* clang-format off */
+static const struct cli_option learn_options[] = {
+	CLI_OPTION(format, "format", 0, CLI_TEXT, "text|json|oci", "how it is told (default: text); oci: a seccomp profile"),
+	CLI_OPTION(output, "output", 'o', CLI_TEXT, "FILE", "where it goes (default: standard error)"),
+	CLI_OPTION(with_refused, "with-refused", 0, CLI_FLAG, NULL, "the profile has what was refused, too"),
+};
+/* clang-format on */
+const struct cli_command cli_learn = {
+	"learn", "do … | run …", "do or run something, and say which system calls it needs",
+	learn_options, ARRAY_SIZE(learn_options), 1, SIZE_MAX, true, learn_run, .wraps = true};

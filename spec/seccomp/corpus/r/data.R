@@ -1,0 +1,16 @@
+# Data, files, plots, connections, other processes.
+d <- tempfile("x"); dir.create(d); setwd(d)
+df <- data.frame(x = 1:1000, y = rnorm(1000), g = sample(letters, 1000, TRUE))
+write.csv(df, "a.csv", row.names = FALSE); b <- read.csv("a.csv"); stopifnot(nrow(b) == 1000)
+saveRDS(df, "a.rds"); identical(readRDS("a.rds"), df); save(df, file = "a.RData"); load("a.RData"); dput(head(df), "a.R"); source("a.R")
+print(summary(lm(y ~ x, df))); print(head(aggregate(y ~ g, df, mean))); m <- matrix(rnorm(90000), 300); s <- svd(m); stopifnot(length(solve(m[1:50, 1:50])) == 2500)
+pdf("a.pdf"); plot(df$x, df$y); hist(df$y); invisible(dev.off())
+tryCatch({ png("a.png"); plot(1:10); invisible(dev.off()) }, error = function(e) NULL, warning = function(w) NULL)
+tryCatch({ svg("a.svg"); plot(1:10); invisible(dev.off()) }, error = function(e) NULL, warning = function(w) NULL)
+file.copy("a.csv", "b.csv"); file.rename("b.csv", "c.csv"); file.symlink("a.csv", "s"); file.link("a.csv", "h"); file.info("a.csv"); Sys.chmod("c.csv", "600"); Sys.umask("022"); file.access("a.csv"); list.files(recursive = TRUE); unlink("c.csv"); file.append("a.csv", "a.R"); Sys.setFileTime("a.csv", Sys.time()); normalizePath("s"); file.exists("x"); dir.create("p/q", recursive = TRUE); unlink("p", recursive = TRUE); Sys.readlink("s")
+z <- gzfile("a.gz", "w"); writeLines(letters, z); close(z); readLines("a.gz"); f <- bzfile("a.bz2", "w"); writeLines("x", f); close(f); x <- xzfile("a.xz", "w"); writeLines("x", x); close(x); zip <- try(tar("a.tar", "a.csv"), silent = TRUE); fi <- fifo("ff", "w+"); close(fi)
+print(system("echo system; ls | wc -l", intern = TRUE)); system2("sh", c("-c", "'exit 3'")); p <- pipe("sort", "w"); writeLines(c("b", "a"), p); close(p)
+print(unlist(parallel::mclapply(1:4, function(i) i^2, mc.cores = 2))); cl <- try(parallel::makeCluster(1), silent = TRUE); if (!inherits(cl, "try-error")) { parallel::parLapply(cl, 1:2, sqrt); parallel::stopCluster(cl) }
+s <- try(serverSocket(0L), silent = TRUE); Sys.sleep(0.05); Sys.time(); Sys.getpid(); Sys.info(); proc.time(); Sys.getenv("HOME"); Sys.setlocale("LC_ALL", "C"); date(); gc(); R.version.string; sessionInfo(); capabilities(); memory.profile(); Sys.setenv(TZ = "Europe/Berlin"); as.POSIXct("2024-01-01"); try(nsl("localhost"), silent = TRUE)
+x <- numeric(1e7); x[5] <- 1; rm(x); invisible(gc()); r <- regmatches("a1b2", gregexpr("[0-9]", "a1b2")); f <- function(n) if (n < 2) n else f(n - 1) + f(n - 2); stopifnot(f(15) == 610); compiler::cmpfun(f)(10); set.seed(1); try(setTimeLimit(elapsed = 100)); suppressWarnings(try(url("http://127.0.0.1:9/", "r"), silent = TRUE)); con <- textConnection("a"); readLines(con); close(con); tools::md5sum("a.csv"); try(tools::pskill(Sys.getpid(), 0)); help.search <- NULL; invisible(installed.packages()); try(suppressMessages({ library(ggplot2); ggsave("g.pdf", ggplot(df, aes(x, y)) + geom_point(), width = 3, height = 3); library(dplyr); df |> filter(x > 3) |> summarise(mean(y)) }), silent = TRUE)
+cat("ok\n")

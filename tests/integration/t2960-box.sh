@@ -1,0 +1,349 @@
+#!/bin/bash
+# sbxrun box: a box that stays between calls. What is kept, what ends with a call, which boxes there are, and how they go.
+# Views: all
+# Views: own code_is_written_run_and_removed which_boxes_there_are_is_told what_is_no_box_is_left_alone unused_boxes_expire_and_say_so a_long_call_is_not_idle
+# Views: own calls_come_one_at_a_time there_are_a_hundred_at_most the_result_is_that_of_do
+# shellcheck disable=SC2016,SC2154
+. "${0%/*}/../lib/test.sh"
+
+# The runtime, with busybox for a root filesystem. _new OPTION… makes a box, whose id is $BOX; _sh OPTION… CODE runs a shell in it.
+_box() { SBXRUN_ROOTFS_DIR=$T/library sbx box "$@"; }
+_new() {
+	[ -n "${B:-}" ] || bundle
+	BOX=$(_box create --rootfs "$B/rootfs" "$@")
+}
+_sh() { _box exec "${@:1:$#-1}" "$BOX" -- sh -c "${!#}"; }
+_of() { jq -r "$1" <<<"$out"; }
+_pid() { sbx state "box-$BOX" | jq .pid; }
+# How many processes are in the box but its first.
+_others() { sbx ps --format json "box-$BOX" | jq 'length - 1'; }
+_is_quiet() { [ "$(_others)" = 0 ]; }
+
+files_stay_and_processes_do_not() {
+	_new
+	run _sh 'echo kept >f; mkdir d; echo tmp >/tmp/t; (setsid sh -c "sleep 1000; echo late >f" &); (sleep 1000 &); echo done'
+	rc_is 0
+	is "$out" "done"
+	is "$(_others)" 0
+	run _sh 'cat f /tmp/t; ls'
+	is "$out" $'kept\ntmp\nd\nf'
+	run _sh '(: >/x) 2>&1; exit 6'
+	rc_is 6
+	like "$out" 'Read-only'
+	_box destroy "$BOX"
+	run _sh 'cat f'
+	rc_is 125
+	like "$err" 'sandbox not found'
+}
+
+a_call_has_no_rights() {
+	_new
+	run _sh 'grep -E "^(Cap(Eff|Bnd|Prm)|NoNewPrivs|Seccomp):" /proc/self/status | tr -d "\t" | tr "\n" " "; id -u; grep -c : /proc/self/net/dev'
+	like "$out" 'CapPrm:0{16} CapEff:0{16} CapBnd:0{16} NoNewPrivs:1 Seccomp:2 '
+	like "$out" $'\n1$'
+	[ -n "${SBX_UID:-}" ] || like "$out" 65534
+	SECRET=x run _sh -e A=1 'env | sort'
+	unlike "$out" SECRET
+	like "$out" '^A=1'
+	run _sh 'echo $A'
+	is "$out" ''
+}
+
+code_is_written_run_and_removed() {
+	bundle
+	printf '#!/bin/sh\nexec sh "$@"\n' >"$B/rootfs/bin/bash"
+	chmod 755 "$B/rootfs/bin/bash"
+	BOX=$(_box create --rootfs "$B/rootfs" -e WHO=all bash)
+	run _box run "$BOX" bash 'echo mine >main.sh; echo $1 $WHO' -- -one
+	is "$out" '-one all'
+	run _box run -e WHO=me "$BOX" bash - <<<'echo input $WHO; cat; exit 3'
+	rc_is 3
+	is "$out" 'input me'
+	run _sh 'ls -A; cat main.sh'
+	is "$out" $'main.sh\nmine'
+	run _box run -w /tmp "$BOX" bash 'pwd'
+	is "$out" /tmp
+	run _box run "$BOX" cobol x
+	rc_is 125
+	like "$err" 'no language "cobol"'
+}
+
+the_result_is_that_of_do() {
+	_new --id the_one --memory 64m
+	run _sh --json 'cat; mkdir /usr/x; mount -t tmpfs x /tmp; printf err >&2; exit 2' <<<in
+	rc_is 2
+	is "$err" ''
+	is "$(_of '.v, .sandbox_id, .status, .exit_code, .stdout, .limits.memory, .encoding')" $'1\nthe_one\nerror\n2\nin\n\n67108864\nutf-8'
+	is "$(_of '.denials[] | select(.name == "mount") | .kind, .errno')" $'syscall\nEPERM'
+	like "$(_of '.denials[] | select(.kind == "file") | .target')" '/usr/x'
+	_sh --stream 'echo one; exit 4' >events || :
+	is "$(jq -rs '.[0].data, .[1].event, .[1].result.sandbox_id' <events)" $'one\n\nend\nthe_one'
+	run _sh --redact --output-limit 12 'echo me@example.org 123456789012345'
+	like "$out" '^\[REDACTED_EM.*TRUNCATED'
+	run _box exec "$BOX" -- nosuch
+	rc_is 127
+	run _box exec --json "$BOX" -- /etc
+	rc_is 126
+	run _box exec --json nosuch -- true
+	rc_is 125
+	is "$(_of '.status, .error.type, .sandbox_id')" $'sandbox_error\nSandboxNotFound\nnosuch'
+}
+
+time_that_is_up_ends_the_call_and_not_the_box() {
+	_new --timeout 100
+	run _sh --json --timeout 0.5 'echo kept >f; trap "" TERM; (setsid sleep 1001 &); echo before; sleep 1000'
+	rc_is 124
+	is "$(_of '.status, .stdout, (.limits.timeout_s | . * 10 / 10)')" $'timeout\nbefore\n\n0.5'
+	is "$(_others)" 0
+	run _sh --json 'cat f'
+	is "$(_of '.stdout, (.limits.timeout_s | . * 10 / 10)')" $'kept\n\n100'
+}
+
+limits_are_the_boxs() {
+	local note
+	_new --memory 32m --disk 1m --pids-limit 8
+	run _sh 'dd if=/dev/zero of=big bs=64k count=64 2>&1'
+	like "$out" 'No space left'
+	run _sh 'stat -c %s big; rm big; echo x >small'
+	is "$out" 1048576
+	note=$(_box create --json --id other --rootfs "$B/rootfs" | jq -r '.notes | join(" ")')
+	[[ $note != *limit* && $note != *cgroup* ]] || skip "no limits for this caller here"
+	run _sh --json 'exec awk "BEGIN { s = \"x\"; while (length(s) < 128000000) s = s s; print length(s) }"'
+	rc_is 137
+	is "$(_of '.status, .oom_killed')" $'oom\ntrue'
+	run _sh --json 'cat small'
+	is "$(_of '.stdout, .oom_killed')" $'x\n\nfalse'
+	run _sh 'i=0; while [ $i -lt 40 ]; do sleep 100 & i=$((i + 1)); done; echo done'
+	like "$err" 'fork'
+	is "$(_others)" 0
+}
+
+which_boxes_there_are_is_told() {
+	_new --id a.1 --idle 60
+	_new --id b
+	is "$(_box list --json | jq -r 'map(.sandbox_id) | join(" ")')" 'a.1 b'
+	is "$(_box list --json | jq -c '.[0] | [.status, .idle_limit_s, .disk_backing, .limits.pids, .language]')" '["idle",60,"memory",64,null]'
+	like "$(_box list)" $'^ID .*\na.1 +idle'
+	run _box create --id b --rootfs "$B/rootfs"
+	rc_is 125
+	like "$err" 'there is a box "b" already'
+	for id in '' '../x' 'a/b' 'a b' "$(printf 'x\ny')" "$(printf 'x%.0s' {1..65})"; do
+		run _box destroy "$id"
+		rc_is 125
+		[ -z "$id" ] || like "$err" 'is no id of a box'
+	done
+	run _box create --json --rootfs "$B/rootfs" bash
+	is "$(_of '.status, .language, .idle_limit_s')" $'idle\nshell\n3600'
+	run _box create
+	rc_is 125
+	like "$err" 'a language, or --rootfs'
+	run _box create --rootfs "$B/rootfs" --preset pure
+	rc_is 125
+	run _box create --rootfs "$B/rootfs" --disk 1g
+	rc_is 125
+	like "$err" 'disk: .*half of --memory'
+	run _box list --memory 1m
+	rc_is 125
+	like "$err" 'box list has no --memory'
+	run _box nosuch
+	rc_is 125
+	like "$err" 'no verb "nosuch" .*create'
+}
+
+# A container of somebody's that happens to have such a name.
+what_is_no_box_is_left_alone() {
+	bundle 'sh("sleep 1000")'
+	sbx create -b "$B" box-foreign
+	run _box destroy foreign
+	rc_is 125
+	like "$err" 'sandbox not found'
+	run _box exec foreign -- true
+	rc_is 125
+	is "$(_box gc)" '0 removed'
+	is "$(status_of box-foreign)" created
+	is "$(_box list --json)" '[]'
+}
+
+unused_boxes_expire_and_say_so() {
+	_new --id short --idle 1
+	_new --id long
+	# By the time of files, and so by the clock of the wall, both are of last year.
+	find "$T/state" -exec touch -h -d '1 year ago' {} +
+	_box gc
+	is "$(_box list --json | jq -r '.[] | select(.sandbox_id == "long") | .status')" idle
+	wait_until 20 _is_expired short
+	rc_is 125
+	like "$err" 'sandbox expired: "short" was idle for too long'
+	run _box exec --json short -- true
+	is "$(_of .error.type)" SandboxExpired
+	is "$(_box list --json | jq -r 'map(.sandbox_id) | join(" ")')" long
+	_new --id short
+	run _box exec short -- echo again
+	is "$out" again
+}
+_is_expired() {
+	sleep 1.1 # a call would use it
+	run _box exec "$1" -- true
+	[ "$rc" != 0 ]
+}
+
+a_long_call_is_not_idle() {
+	_new --id busy --idle 1
+	_sh 'echo up; sleep 3; echo end' >out &
+	wait_until 20 grep -q up out
+	is "$(_box list --json | jq -r '.[].status')" busy
+	sleep 1.5
+	is "$(_box gc)" '0 removed'
+	wait $!
+	is "$(cat out)" $'up\nend'
+}
+
+calls_come_one_at_a_time() {
+	_new
+	"$SBXRUN" --root "$T/state" box exec "$BOX" -- sh -c 'echo up; sleep 1000; echo first >>log' >out &
+	wait_until 20 grep -q up out
+	run _sh --timeout 0.3 'echo second'
+	rc_is 125
+	like "$err" 'is busy'
+	run _sh --json --timeout 0.3 'echo second'
+	is "$(_of .error.type)" SandboxBusy
+	kill -TERM $!
+	wait $! || :
+	run _sh --timeout 60 'echo third >>log; cat log'
+	is "$out" third
+}
+
+who_is_killed_takes_the_call_along() {
+	_new
+	"$SBXRUN" --root "$T/state" box exec "$BOX" -- sh -c 'echo up; (setsid sleep 1000 &); sleep 1000' >up &
+	wait_until 20 grep -q up up
+	kill -KILL $!
+	wait $! || :
+	wait_until 20 _is_quiet
+	run _sh 'echo next'
+	is "$out" next
+	# Its own reaper, killed from inside.
+	run _sh --json 'kill -9 $PPID; sleep 1000'
+	is "$(_of '.status, .signal')" $'signal\nSIGKILL'
+	is "$(_others)" 0
+	run _sh 'echo next'
+	is "$out" next
+	# Both: the next call begins with an empty box.
+	"$SBXRUN" --root "$T/state" box exec "$BOX" -- sh -c 'echo up; sleep 1000' >up2 &
+	wait_until 20 grep -q up up2
+	kill -STOP $!
+	kill -KILL "$(_reaper_of_call)"
+	kill -KILL $!
+	wait $! || :
+	run _sh 'pidof sleep; echo none'
+	is "$out" none
+}
+_reaper_of_call() {
+	local pid first
+	first=$(_pid)
+	for pid in $(sbx ps --format json "box-$BOX" | jq '.[]'); do
+		[ "$pid" = "$first" ] || [ "$(cat "/proc/$pid/comm")" != reaper ] || echo "$pid"
+	done
+}
+
+a_box_that_has_ended_is_told_and_removed() {
+	_new
+	kill -KILL "$(_pid)"
+	wait_until 20 eval '[ "$(status_of "box-$BOX")" = stopped ]'
+	run _sh true
+	rc_is 125
+	like "$err" 'sandbox expired: .*has ended by itself'
+	is "$(sbx list -q)" ''
+}
+
+destroy_wins_over_a_call() {
+	_new
+	_sh --json 'echo up >&2; sleep 1000' >out 2>/dev/null &
+	wait_until 20 eval '[ "$(_others)" != 0 ]'
+	_box destroy "$BOX"
+	wait $! || :
+	is "$(jq -r '.status, .signal' out)" $'signal\nSIGKILL'
+	is "$(sbx list -q)" ''
+}
+
+# What a create leaves that was killed before it had written the file of the box.
+a_box_that_was_never_finished_is_swept() {
+	_new
+	rm "$T/state/box-$BOX/box"
+	run _sh true
+	rc_is 125
+	like "$err" 'sandbox not found'
+	is "$(_box gc)" '1 removed'
+	is "$(sbx list -q)" ''
+}
+
+there_are_a_hundred_at_most() {
+	local i
+	[ "$VIEW" != v2 ] || [ -z "${SBX_IN_UML:-}" ] || skip 'a fork costs too much here'
+	bundle
+	for ((i = 0; i < 100; i++)); do
+		mkdir -p "$T/state/box-fill$i"
+	done
+	chmod 700 "$T"/state "$T"/state/box-fill*
+	[ -z "${SBX_UID:-}" ] || chown -R "$SBX_UID" "$T/state"
+	run _box create --rootfs "$B/rootfs"
+	rc_is 125
+	like "$err" 'there are 100 boxes'
+	rm -r "$T"/state/box-fill*
+	_new
+}
+
+what_is_paused_goes_on_or_ends_in_time() {
+	_new --id p
+	run _box pause p
+	[ "$rc" = 0 ] || skip "no limits for this caller here"
+	is "$(_box list --json | jq -r '.[].status')" paused
+	run _sh true
+	rc_is 125
+	like "$err" 'is paused: box resume p'
+	_box resume p
+	_sh 'echo up; i=0; while [ $i -lt 5 ]; do sleep 0.1; i=$((i + 1)); done; echo end' >out &
+	wait_until 20 grep -q up out
+	_box pause p
+	_box write p f <<<'while it is frozen'
+	sleep 1
+	is "$(cat out)" up
+	_box resume p
+	wait $!
+	is "$(cat out)" $'up\nend'
+	_sh --timeout 1 'echo up; sleep 1000' >out2 2>/dev/null &
+	wait_until 20 grep -q up out2
+	_box pause p
+	run wait $!
+	rc_is 124
+	run _sh 'cat f'
+	is "$out" 'while it is frozen'
+	_box pause p
+	_box destroy p
+	is "$(sbx list -q)" ''
+}
+
+calls_are_recorded() {
+	_new --id known
+	run _sh --audit "$T/audit" 'exit 3'
+	rc_is 3
+	is "$(jq -r '.verb, .id, .exit_code' "$T/audit")" $'box exec\nknown\n3'
+	run _sh --audit /nosuch/audit 'echo ran >ran'
+	rc_is 125
+	run _sh 'ls'
+	is "$out" ''
+}
+
+volumes_are_of_the_box() {
+	_new
+	[[ $(_box create --json --id other --rootfs "$B/rootfs" | jq -r '.notes | join(" ")') != *'no user namespace'* ]] || skip 'this host maps no ids'
+	mkdir project
+	[ -z "${SBX_UID:-}" ] || chown "$SBX_UID" project
+	_new -v "$T/project:/workspace"
+	run _sh 'echo new >made'
+	rc_is 0
+	is "$(ls -A project)" made
+	is "$(_box list --json | jq -r '.[] | select(.sandbox_id == "'"$BOX"'").disk_backing')" directory
+}
+
+run_tests
