@@ -88,7 +88,7 @@ a_name_that_changes_its_mind_is_judged_anew() {
 services_of_the_machine_are_not_reached_by_its_addresses() {
 	lab
 	python3 -m http.server 80 --bind 0.0.0.0 --directory "$LAB" >/dev/null 2>&1 &
-	wait_until 10 curl -sf --noproxy '*' http://11.0.0.1/names
+	wait_until 10 bash -c ': </dev/tcp/11.0.0.1/80'
 	ip addr add 11.0.9.9/32 dev lab-near
 	_box --allow 11.0.0.0/8 --allow 127.0.0.0/8 --allow own.example --allow 0.0.0.0/0 --allow ::/0 'for a in 11.0.0.1 11.0.9.9 127.0.0.1 127.0.0.2 0.0.0.0 "[::1]" "[::ffff:11.0.0.1]" "[2a00::1]" own.example 11.0.0.255; do
 		printf "GET http://$a/names HTTP/1.1\r\n\r\n" | nc 127.0.0.1 3128 | head -n 1; printf "CONNECT $a:80 HTTP/1.1\r\n\r\n" | nc 127.0.0.1 3128 | head -n 1; done
