@@ -104,6 +104,7 @@ void denials_note_times(struct denials *d, struct box_denial what, uint64_t time
 	what.count = times;
 	what.name = arena_strdup(d->arena, what.name);
 	what.target = what.target ? arena_strdup(d->arena, what.target) : NULL;
+	what.host = what.host ? arena_strdup(d->arena, what.host) : NULL;
 	d->v[d->n++] = what;
 }
 
@@ -198,7 +199,7 @@ static void connect_tell(struct denials *d, const struct seccomp_notif *ask)
 	denials_note(d, (struct box_denial){.kind = "network",
 					.name = "connect",
 					.target = text,
-					.host = arena_strdup(d->arena, host),
+					.host = host,
 					.port = port,
 					.error = "ENETUNREACH",
 					.hint = hint_of_network()});

@@ -44,7 +44,7 @@ void denials_open(struct denials *d, const struct box_request *q,
 		  const struct seccomp_program *judge, int listener_fd, struct arena *a);
 void denials_add(struct denials *d, struct loop *l);
 
-/* Counts one that others have found; target and name are copied. */
+/* Counts one that others have found; target, host and name are copied. */
 void denials_note(struct denials *d, struct box_denial what);
 void denials_note_times(struct denials *d, struct box_denial what, uint64_t times);
 

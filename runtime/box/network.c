@@ -237,7 +237,7 @@ static void network_take_refusal(const struct net_message *m, struct denials *d)
 			   (struct box_denial){.kind = "network",
 					       .name = port ? "connect" : "resolve",
 					       .target = target,
-					       .host = *host ? arena_strdup(d->arena, host) : NULL,
+					       .host = *host ? host : NULL,
 					       .port = port,
 					       .error = port ? "ECONNREFUSED" : "ENOENT",
 					       .hint = hint_of_host(host, port, m->what, d->arena)},
