@@ -61,12 +61,15 @@ LIBS ?= -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -l:libpcre2-8.a -lm
 # ---- what is built ----
 
 # The library is every room below the programs (runtime/README.md, "Directories").
-LIB_ROOMS := base sys json oci worker filter plan policy ns cgroup rootfs security state learn init life
+LIB_ROOMS := base sys egress json oci worker filter plan policy ns cgroup rootfs security state learn init life
 # The programs, each with the rooms that are its own and those of the library that may end up in it.
 # tests/builds/programs looks into the linked files.
-PROGRAMS     := sbxrun
-OWN_sbxrun   := cli doctor setup box
-ROOMS_sbxrun := $(LIB_ROOMS)
+PROGRAMS         := sbxrun sbxrun-net
+OWN_sbxrun       := cli doctor setup box
+ROOMS_sbxrun     := $(LIB_ROOMS)
+# It faces the network. sbxrun has its file inside, as data, and starts it as somebody without rights.
+OWN_sbxrun-net   := net
+ROOMS_sbxrun-net := base sys egress
 POLICY_LINKS := sbxrun-oci sbxrun-code
 
 sources = $(sort $(wildcard $(patsubst %,runtime/%/*.c,$(1))))
@@ -95,7 +98,7 @@ $(B)/libsbxrun.a: $(LIBOBJ)
 $(foreach p,$(PROGRAMS),$(eval $(B)/$(p): $(call objects,$(OWN_$(p))) $(B)/libsbxrun.a))
 $(PROGRAMS:%=$(B)/%):
 	@echo "  LINK $@"
-	$(Q)$(CC) $(ALL_CFLAGS) $(LINK) $(ENTRY) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(LINK) $(if $(filter sbxrun,$(@F)),$(ENTRY)) -o $@ $^ $(LIBS)
 
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -115,6 +118,14 @@ $(B)/reaper: runtime/reaper/reaper.c runtime/reaper/order.h Makefile
 
 $(B)/runtime/init/reaper.o: $(B)/reaper
 $(B)/runtime/init/reaper.o: override CFLAGS += -DREAPER_FILE='"$(B)/reaper"'
+
+# The program that carries a box's connections, which box/network.c has inside.
+STRIP := $(shell $(CC) -print-prog-name=strip 2>/dev/null)
+$(B)/sbxrun-net.image: $(B)/sbxrun-net
+	$(Q)$(STRIP) -o $@ $<
+
+$(B)/runtime/box/network_image.o: $(B)/sbxrun-net.image
+$(B)/runtime/box/network_image.o: override CFLAGS += -DNETWORK_FILE='"$(B)/sbxrun-net.image"'
 
 # Version and commit are no files: this one changes when they do.
 $(B)/version: FORCE

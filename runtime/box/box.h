@@ -11,6 +11,7 @@
  *	config.c     the config                      stream.c     its output, capped
  *	workspace.c  what it wrote                   resolver.c   names that it asks for
  *	denials.c    what was refused                hints.c      what to do about it
+ *	network.c    what it may reach               network_listen.c  its listeners
  *	profiles.c   system calls of languages
  *	redact.c     secrets in the output           audit.c      a record of runs
  *	result.c     the result as JSON              words.c      errors in the caller's words
@@ -77,6 +78,7 @@ struct box_limits {
 	int64_t output;	   /* bytes of each stream */
 	int64_t file_size; /* 0: none */
 	uint32_t open_files;
+	bool network; /* it may reach what is allowed */
 };
 
 /* A set of limits with a name. */
@@ -128,6 +130,7 @@ struct box_request {
 	const char *rootfs;  /* a name or a path; NULL: the language's */
 	struct box_limits limits;
 	struct strings env; /* NAME=VALUE */
+	struct strings allow, deny; /* hosts (egress/egress.h); nothing is allowed: no network */
 	const char *cwd;    /* NULL: the workspace */
 	uint32_t uid, gid;
 	size_t n_volumes;
@@ -179,9 +182,17 @@ struct box_denial {
 	const char *kind; /* syscall, network, file, limit */
 	const char *name; /* of the system call */
 	const char *target; /* a path or an address, escaped; NULL: none */
+	const char *host;   /* of the network; NULL: none */
+	uint16_t port;	    /* 0: none */
 	const char *error;  /* as errno's name; NULL: it was let pass, and the kernel refused it */
 	const char *hint;
 	uint64_t count;
+};
+
+struct box_network {
+	bool has;   /* it could reach something */
+	bool known; /* else whoever carried its connections is gone */
+	uint64_t connections, refused, bytes_in, bytes_out;
 };
 
 struct box_files {
@@ -215,6 +226,7 @@ struct box_result {
 	bool more_denials;
 	size_t n_denials;
 	struct box_denial *denials;
+	struct box_network network;
 	const char *redactions; /* as JSON; NULL: nobody looked */
 	/* Events that nobody took in time. They come before the last one, for a line is not cut. */
 	const char *unsent;

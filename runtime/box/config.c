@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "box/box.h"
+#include "egress/egress.h"
 #include "oci/oci.h"
 #include "sys/loop.h"
 #include "sys/sys.h"
@@ -184,6 +185,23 @@ static bool config_is_code(const struct writing *w, const char *word)
 	return str_eq(word, l->file) || (!w->q->compiles && l->product && str_eq(word, "./main"));
 }
 
+/* Programs that ask a proxy are told why something is refused; to those that do not know these,
+ * hosts are there all the same. An http: URL also for ALL_PROXY: some fail at socks5h:. */
+static void config_proxies(struct writing *w)
+{
+	static const char *const names[] = {"http_proxy",  "https_proxy", "all_proxy",
+					    "HTTP_PROXY",  "HTTPS_PROXY", "ALL_PROXY"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		config_word(w, &w->c->process.env,
+			    arena_printf(w->a, "%s=http://127.0.0.1:%d", names[i],
+					 EGRESS_PROXY_PORT));
+	config_word(w, &w->c->process.env, "no_proxy=localhost,127.0.0.1,::1");
+	config_word(w, &w->c->process.env, "NO_PROXY=localhost,127.0.0.1,::1");
+	config_word(w, &w->c->process.env, "NODE_USE_ENV_PROXY=1");
+}
+
 static void config_process(struct writing *w, const char *const *words)
 {
 	struct oci_process *p = &w->c->process;
@@ -205,6 +223,8 @@ static void config_process(struct writing *w, const char *const *words)
 	config_word(w, &p->env, "LANG=C.UTF-8");
 	if (w->q->terminal)
 		config_word(w, &p->env, "TERM=xterm-256color");
+	if (w->q->limits.network)
+		config_proxies(w);
 	for (i = 0; i < w->q->env.n; i++)
 		config_word(w, &p->env, w->q->env.v[i]);
 }

@@ -16,7 +16,9 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "box/hints.h"
+#include "box/network.h"
 #include "box/profiles.h"
+#include "egress/egress.h"
 #include "filter/seccomp_eval.h"
 #include "filter/syscalls.h"
 #include "json/json.h"
@@ -76,25 +78,33 @@ static struct box_denial *told_find(struct denials *d, const struct box_denial *
 
 void denials_note(struct denials *d, struct box_denial what)
 {
+	denials_note_times(d, what, 1);
+}
+
+void denials_note_times(struct denials *d, struct box_denial what, uint64_t times)
+{
 	size_t of_call;
 	struct box_denial *old = told_find(d, &what, &of_call);
 
 	/* The last of its kind stands for all that follow. */
 	if (!old && of_call >= DENIALS_A_CALL) {
 		what.target = "others";
+		what.host = NULL;
+		what.port = 0;
 		old = told_find(d, &what, &of_call);
 	}
 	if (old) {
-		old->count++;
+		old->count += times;
 		return;
 	}
 	if (d->n == DENIALS_MAX) {
 		d->more = true;
 		return;
 	}
-	what.count = 1;
+	what.count = times;
 	what.name = arena_strdup(d->arena, what.name);
 	what.target = what.target ? arena_strdup(d->arena, what.target) : NULL;
+	what.host = what.host ? arena_strdup(d->arena, what.host) : NULL;
 	d->v[d->n++] = what;
 }
 
@@ -163,6 +173,7 @@ static void connect_tell(struct denials *d, const struct seccomp_notif *ask)
 {
 	struct sockaddr_storage s = {0};
 	char host[INET6_ADDRSTRLEN], text[96];
+	uint16_t port;
 	const uint64_t given = ask->data.args[2];
 	const size_t len = given < sizeof(s) ? (size_t)given : sizeof(s);
 	const struct sockaddr_in *v4 = (const struct sockaddr_in *)&s;
@@ -171,18 +182,25 @@ static void connect_tell(struct denials *d, const struct seccomp_notif *ask)
 	if (memory_read(ask, ask->data.args[1], &s, len) < 8 ||
 	    (s.ss_family != AF_INET && s.ss_family != AF_INET6) || address_is_local(&s))
 		return;
-	if (s.ss_family == AF_INET) {
+	port = ntohs(s.ss_family == AF_INET ? v4->sin_port : v6->sin6_port);
+	if (s.ss_family == AF_INET)
 		inet_ntop(AF_INET, &v4->sin_addr, host, sizeof(host));
-		snprintf(text, sizeof(text), "%s:%u", host, ntohs(v4->sin_port));
-	} else {
+	else
 		inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof(host));
-		snprintf(text, sizeof(text), "[%s]:%u", host, ntohs(v6->sin6_port));
-	}
+	snprintf(text, sizeof(text), s.ss_family == AF_INET ? "%s:%u" : "[%s]:%u", host, port);
 	if (!ask_still_waits(d, ask))
 		return;
+	if (d->network) {
+		/* Port 0 and that of names: C libraries try addresses so, and send nothing. */
+		if (port && port != EGRESS_NAMES_PORT)
+			network_seen(d->network, host, port);
+		return;
+	}
 	denials_note(d, (struct box_denial){.kind = "network",
 					.name = "connect",
 					.target = text,
+					.host = host,
+					.port = port,
 					.error = "ENETUNREACH",
 					.hint = hint_of_network()});
 }

@@ -18,8 +18,11 @@ enum {
 	DENIALS_WINDOW_MS = 100, /* … in this time; the rest waits */
 };
 
+struct network;
+
 struct denials {
 	int listener_fd; /* -1: nobody asks */
+	const struct network *network; /* NULL: the box has none */
 	const struct box_request *q;
 	struct seccomp_program judge;
 	pid_t reaper; /* the first process of the box, which is ours */
@@ -41,8 +44,9 @@ void denials_open(struct denials *d, const struct box_request *q,
 		  const struct seccomp_program *judge, int listener_fd, struct arena *a);
 void denials_add(struct denials *d, struct loop *l);
 
-/* Counts one that others have found; target and name are copied. */
+/* Counts one that others have found; target, host and name are copied. */
 void denials_note(struct denials *d, struct box_denial what);
+void denials_note_times(struct denials *d, struct box_denial what, uint64_t times);
 
 /* An answer was given: past a rate, the next ones wait. */
 void denials_spend(struct denials *d);

@@ -27,6 +27,8 @@ static struct box_request do_compile_request(const struct box_request *q)
 	c.n_volumes = 0;
 	c.cwd = NULL;
 	c.n_rlimits = 0;
+	c.allow = c.deny = (struct strings){0};
+	l->network = false;
 	l->memory = l->memory > COMPILE_MB << 20 ? l->memory : COMPILE_MB << 20;
 	l->pids = l->pids > COMPILE_PIDS ? l->pids : COMPILE_PIDS;
 	l->timeout_ns = COMPILE_S * LOOP_SECOND;

@@ -210,6 +210,19 @@ static const char *mount_flags(const struct mount_plan *m, struct arena *a)
 	return text;
 }
 
+static void explain_network(const struct box_request *q, struct buf *b)
+{
+	size_t i;
+
+	if (!q->allow.n)
+		buf_str(b, "none but loopback");
+	for (i = 0; i < q->allow.n; i++)
+		buf_printf(b, "%s%s", i ? ", " : "loopback, and the hosts ", q->allow.v[i]);
+	for (i = 0; i < q->deny.n; i++)
+		buf_printf(b, "%s%s", i ? ", " : "; never ", q->deny.v[i]);
+	buf_char(b, '\n');
+}
+
 static void explain_program(const struct box_explanation *x, struct buf *b)
 {
 	const struct program_plan *p = &x->held.plan->program;
@@ -221,12 +234,13 @@ static void explain_program(const struct box_explanation *x, struct buf *b)
 			buf_char(b, ' ');
 		json_write_string(b, p->args.v[i]);
 	}
-	buf_printf(b, "\n  %-26s %s\n  %-26s %s\n  %-26s %s\n  %-26s %s, %s\n  %-26s %u:%u\n  %-26s %s\n  %-26s %s\n",
+	buf_printf(b, "\n  %-26s %s\n  %-26s %s\n  %-26s %s\n  %-26s %s, %s\n  %-26s %u:%u\n  %-26s %s\n  %-26s ",
 		   "language", x->q->language ? x->q->language->name : "none: a command",
 		   "profile of system calls", x->q->profile ? x->q->profile : "the policy's list",
 		   "workspace lies in", x->disk, "root",
 		   x->root.name, x->root.path, "user inside", p->uid, p->gid, "directory", p->cwd,
-		   "network", "none but loopback");
+		   "network");
+	explain_network(x->q, b);
 	if (x->q->language && x->q->language->compile[0])
 		buf_printf(b, "  %-26s %s\n", "before", "it is compiled, in a box of its own");
 }
@@ -274,6 +288,21 @@ static void explain_write_limits(const struct box_explanation *x, struct buf *b)
 	buf_char(b, '}');
 }
 
+static void explain_write_hosts(const char *key, const struct strings *list, struct buf *b)
+{
+	size_t i;
+
+	for (i = 0; i < list->n; i++) {
+		if (i)
+			buf_char(b, ',');
+		else
+			buf_printf(b, ",\"%s\":[", key);
+		json_write_string(b, list->v[i]);
+	}
+	if (list->n)
+		buf_char(b, ']');
+}
+
 static void explain_write_mounts(const struct plan *p, struct buf *b)
 {
 	size_t i;
@@ -313,7 +342,9 @@ void box_explain_write(const struct box_explanation *x, struct buf *b)
 	explain_member(b, "rootfs", x->root.name);
 	explain_member(b, "rootfsPath", x->root.path);
 	explain_member(b, "cwd", p->cwd);
-	explain_member(b, "network", "none");
+	explain_member(b, "network", x->q->allow.n ? "allow-list" : "none");
+	explain_write_hosts("allow", &x->q->allow, b);
+	explain_write_hosts("deny", &x->q->deny, b);
 	buf_printf(b, ",\"uid\":%u,\"gid\":%u,\"compiles\":%s", p->uid, p->gid,
 		   x->q->language && x->q->language->compile[0] ? "true" : "false");
 	explain_write_limits(x, b);

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "egress/egress.h"
 
 /* clang-format off */
 static const struct {
@@ -75,7 +76,32 @@ const char *hint_of_call(const char *name)
 
 const char *hint_of_network(void)
 {
-	return "a box has no network; give it what it needs as a file (-v, --stdin)";
+	return "a box has no network; give it what it needs as a file (-v, --stdin), or --allow "
+	       "HOST";
+}
+
+const char *hint_of_host(const char *host, uint16_t port, unsigned int why, struct arena *a)
+{
+	/* What a host without a port means when it is allowed (egress/rules.c). */
+	const bool usual = !port || port == 80 || port == 443;
+	const bool v6 = strchr(host, ':') != NULL;
+
+	switch (why) {
+	case EGRESS_NOT_ALLOWED:
+		return usual ? arena_printf(a, "--allow %s", host) :
+			       arena_printf(a, v6 ? "--allow [%s]:%u" : "--allow %s:%u", host,
+					    port);
+	case EGRESS_DENIED:
+		return "--deny refuses this host";
+	case EGRESS_BAD_ADDRESS:
+		return "the machine's own addresses and clouds' metadata are never reached; those "
+		       "of private networks by --allow ADDRESS or --allow RANGE";
+	case EGRESS_FRONTED:
+		return "inside the connection another host was asked for, or a request that is not "
+		       "as HTTP has it";
+	default:
+		return "this is no name of a host";
+	}
 }
 
 const char *hint_of_pure(void)

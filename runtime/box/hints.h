@@ -11,6 +11,9 @@ const char *hint_of_call(const char *name);
 /* For one that the policy gives, and the profile of that name does not. */
 const char *hint_of_profile(const char *profile, struct arena *a);
 const char *hint_of_network(void);
+
+/* Of a host that was refused; why is an enum egress_verdict, port 0 is none. */
+const char *hint_of_host(const char *host, uint16_t port, unsigned int why, struct arena *a);
 const char *hint_of_file(void);
 const char *hint_of_pure(void);
 

@@ -121,6 +121,21 @@ static void result_output(const struct box_result *r, struct buf *b)
 		   r->out[1].bytes);
 }
 
+static void result_network(const struct box_network *n, struct buf *b)
+{
+	if (!n->known) {
+		result_unknown(b, "network");
+		return;
+	}
+	result_key(b, "network");
+	buf_char(b, '{');
+	result_number(b, "connections", (int64_t)n->connections);
+	result_number(b, "refused", (int64_t)n->refused);
+	result_number(b, "bytes_in", (int64_t)n->bytes_in);
+	result_number(b, "bytes_out", (int64_t)n->bytes_out);
+	buf_char(b, '}');
+}
+
 static void result_usage(const struct box_result *r, struct buf *b)
 {
 	result_key(b, "usage");
@@ -135,6 +150,8 @@ static void result_usage(const struct box_result *r, struct buf *b)
 	else
 		result_unknown(b, "disk_used");
 	result_decimal(b, "startup_ms", r->startup_ns / 1000);
+	if (r->network.has)
+		result_network(&r->network, b);
 	buf_char(b, '}');
 }
 
@@ -153,7 +170,7 @@ void box_write_limits(const struct box_limits *l, struct buf *b)
 	result_number(b, "open_files", l->open_files);
 	if (l->file_size)
 		result_number(b, "file_size", l->file_size);
-	result_string(b, "network", "none");
+	result_string(b, "network", l->network ? "allow-list" : "none");
 	buf_char(b, '}');
 }
 
@@ -174,6 +191,10 @@ void box_write_denials(const struct box_result *r, struct buf *b)
 		result_string(b, "name", d->name);
 		if (d->target)
 			result_string(b, "target", d->target);
+		if (d->host)
+			result_string(b, "host", d->host);
+		if (d->port)
+			result_number(b, "port", d->port);
 		result_string(b, "errno", d->error);
 		result_number(b, "count", (int64_t)d->count);
 		result_string(b, "hint", d->hint);

@@ -24,6 +24,7 @@
 #include "box/box.h"
 #include "box/denials.h"
 #include "box/disk.h"
+#include "box/network.h"
 #include "box/profiles.h"
 #include "box/resolver.h"
 #include "box/sandbox.h"
@@ -60,6 +61,7 @@ struct running {
 	struct outlet outlets[2], orders;
 	struct denials denials;
 	struct resolver resolver;
+	struct network network;
 	struct stream streams[2];
 	struct relay input;
 	struct terminal terminal;
@@ -224,6 +226,16 @@ int box_cgroup_open(const struct box_request *q, bool start, const char *id, str
 	return 0;
 }
 
+/* Names are asked of it then, and what is seen of connections it is told. */
+static int run_open_network(struct running *x, struct error *e)
+{
+	if (network_open(&x->network, &x->q->allow, &x->q->deny, x->box.pidfd, e) < 0)
+		return -1;
+	x->denials.network = &x->network;
+	timing_mark("network of the box open");
+	return 0;
+}
+
 static int run_create(struct running *x, struct error *e)
 {
 	const struct box_request *q = x->q;
@@ -257,6 +269,8 @@ static int run_create(struct running *x, struct error *e)
 		return -1;
 	denials_open(&x->denials, q, &x->box.judge, listener_fd, x->a);
 	x->denials.reaper = x->box.pid;
+	if (q->limits.network)
+		return run_open_network(x, e);
 	if (q->denials == DENIALS_FULL)
 		resolver_open(&x->resolver, x->box.pidfd, &x->denials);
 	return 0;
@@ -786,6 +800,12 @@ static int run_finish(struct running *x, struct error *e)
 		return run_explain_start(x, e);
 	run_judge(x, &x->end);
 	run_note_missing(x);
+	network_tell(&x->network, &x->denials, &x->r->network);
+	if (x->r->network.has && !x->r->network.known)
+		notes_add(&x->r->notes.notes,
+			  arena_strdup(x->a, "the process that carried the box's connections ended "
+					     "before it: it had no network since"),
+			  x->a);
 	denials_tell(&x->denials, x->r);
 	if (x->q->compiles && x->r->status == BOX_OK)
 		x->r->product = workspace_take(&x->workspace, x->q->language->product,
@@ -828,6 +848,7 @@ static void run_close(struct running *x)
 	disk_remove(&x->disk);
 	denials_close(&x->denials);
 	resolver_close(&x->resolver);
+	network_close(&x->network);
 	outlet_free(&x->orders);
 	for (i = 0; i < 3; i++) {
 		fd_close(&x->pipes[i][0]);
@@ -870,6 +891,7 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.boxes = CGROUP_BOXES_NONE,
 		.denials = DENIALS_CLOSED,
 		.resolver = RESOLVER_CLOSED,
+		.network = NETWORK_NONE,
 		.root = BOX_ROOT_NONE,
 		.disk = DISK_NONE,
 		.begun = loop_now(),

@@ -118,7 +118,7 @@ struct cli {
 	char *profile;
 	struct strings profile_add;
 	struct strings volumes;
-	struct strings ulimits;
+	struct strings ulimits, allow, deny;
 	bool explain;
 	bool stream;
 	bool redact;

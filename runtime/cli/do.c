@@ -13,6 +13,7 @@
 #include "box/audit.h"
 #include "box/box.h"
 #include "box/explain.h"
+#include "box/network.h"
 #include "box/profiles.h"
 #include "cli/cli.h"
 #include "cli/do.h"
@@ -102,6 +103,7 @@ int do_limits(const struct cli *c, struct box_request *q, struct error *e)
 		q->pure = preset->pure;
 	if (preset)
 		*l = preset->limits;
+	l->network = q->allow.n > 0;
 	if (do_size("memory", c->memory, 4 << 20, &l->memory, e) < 0 ||
 	    do_cpus(c->cpus, &l->cpus, e) < 0 ||
 	    do_number("pids-limit", c->pids_limit, &l->pids, e) < 0 ||
@@ -391,6 +393,9 @@ static int do_check_pure(const struct box_request *q, struct error *e)
 		return err_set(e, ERR_USAGE,
 			       "--preset pure: --denials none contradicts it: who answers for what "
 			       "is refused lets the program itself pass");
+	if (q->allow.n)
+		return err_set(e, ERR_USAGE, "--preset pure: nothing is reached, so --allow "
+					     "contradicts it");
 	if (q->copy_out)
 		return err_set(e, ERR_USAGE, "--preset pure: nothing is written, so --copy-out "
 					     "takes nothing out");
@@ -445,10 +450,15 @@ static int do_request(struct cli *c, struct box_request *q, int *ret_stdin_fd, s
 		return err_set(e, ERR_USAGE, "--json and --stream contradict each other");
 	if (c->network && !str_eq(c->network, "none"))
 		return err_set(e, ERR_USAGE,
-			       "--network: \"%s\" can't be had: a box has loopback alone. Access to "
-			       "hosts by name (--allow) is planned; until then, give it what it needs "
-			       "as files (-v, --stdin)",
+			       "--network: \"%s\" can't be had: a box has loopback alone, and the "
+			       "hosts that --allow names",
 			       c->network);
+	q->allow = c->allow;
+	q->deny = c->deny;
+	if (c->network && c->allow.n)
+		return err_set(e, ERR_USAGE, "--network none and --allow contradict each other");
+	if (network_check(&q->allow, &q->deny, e) < 0)
+		return -1;
 	if (!c->n_args)
 		return err_set(e, ERR_USAGE,
 			       "a language and code, or a command behind -- (sbxrun help do)");
@@ -684,6 +694,8 @@ static const struct cli_option do_options[] = {
 	CLI_OPTION(profile, "profile", 0, CLI_TEXT, "NAME", "its system calls: python, node, bash, c, r, union, none (default: the language's)"),
 	CLI_OPTION(profile_add, "profile-add", 0, CLI_LIST, "FILE", "and those that a file names, one a line"),
 	CLI_OPTION(network, "network", 0, CLI_TEXT, "none", "there is none but loopback"),
+	CLI_OPTION(allow, "allow", 0, CLI_LIST, "HOST[:PORT]", "a host that it may reach: a name, *.NAME, **.NAME, an address, a range"),
+	CLI_OPTION(deny, "deny", 0, CLI_LIST, "HOST[:PORT]", "one that it may not reach, whatever is allowed"),
 	CLI_OPTION(strict_limits, "strict-limits", 0, CLI_FLAG, NULL, "fail if a limit can't be held on this host"),
 	CLI_OPTION(denials, "denials", 0, CLI_TEXT, "full|calls|none", "what was refused (default: full)"),
 	CLI_OPTION(redact, "redact", 0, CLI_FLAG, NULL, "take secrets out of the output: keys, addresses, paths"),

@@ -1,0 +1,280 @@
+#include "box/network.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "box/denials.h"
+#include "box/hints.h"
+#include "box/network_image.h"
+#include "box/network_listen.h"
+#include "egress/egress.h"
+#include "egress/wire.h"
+#include "sys/child.h"
+#include "sys/loop.h"
+#include "sys/msg.h"
+#include "sys/sys.h"
+#include "sys/unix.h"
+
+enum { NOBODY = 65534, READY_MS = 10000, TELL_MS = 2000, TELL_MOST = 400, RESOLV_MAX = 64 << 10 };
+
+/* ---- rules ---- */
+
+static int network_read_rules(const struct strings *list, bool denies, struct egress_rules *r,
+			      struct error *e)
+{
+	size_t i;
+
+	for (i = 0; i < list->n; i++)
+		if (egress_rules_add(r, list->v[i], denies, e) < 0)
+			return err_wrap(e, "--%s %s", denies ? "deny" : "allow", list->v[i]);
+	return 0;
+}
+
+static int network_read(const struct strings *allow, const struct strings *deny,
+			uint16_t ports[EGRESS_PORTS_MAX], size_t *ret_n, struct error *e)
+{
+	static struct egress_rules r; /* large, and read once at a time */
+
+	r.n = 0;
+	if (network_read_rules(allow, false, &r, e) < 0 ||
+	    network_read_rules(deny, true, &r, e) < 0)
+		return -1;
+	return egress_rules_ports(&r, ports, ret_n, e) < 0 ? err_wrap(e, "--allow") : 0;
+}
+
+int network_check(const struct strings *allow, const struct strings *deny, struct error *e)
+{
+	uint16_t ports[EGRESS_PORTS_MAX];
+	size_t n;
+
+	if (deny->n && !allow->n)
+		return err_set(e, ERR_USAGE,
+			       "--deny: nothing is allowed without --allow, so there is nothing to "
+			       "deny");
+	return network_read(allow, deny, ports, &n, e);
+}
+
+/* ---- words ---- */
+
+static int network_send(int fd, const struct net_message *m, struct error *e)
+{
+	return unix_send_fds(fd, m, sizeof(*m), NULL, 0, e);
+}
+
+static int network_send_text(int fd, enum net_kind kind, const char *text, struct error *e)
+{
+	struct net_message m = {.kind = kind};
+
+	snprintf(m.text, sizeof(m.text), "%s", text);
+	return network_send(fd, &m, e);
+}
+
+/* Trust: sbxrun-net's word, which may be the box's. */
+static bool network_receive(int fd, int64_t until, struct net_message *ret)
+{
+	ssize_t n;
+
+	while (!loop_is_ready(fd, POLLIN, until))
+		if (loop_now() >= until)
+			return false;
+	n = recv(fd, ret, sizeof(*ret), MSG_DONTWAIT);
+	ret->text[sizeof(ret->text) - 1] = '\0';
+	return n == (ssize_t)sizeof(*ret);
+}
+
+/* Who answers for names outside: the machine's own settings, read here, since sbxrun-net opens no
+ * file. */
+static int network_send_servers(int fd, struct error *e)
+{
+	struct arena memory = {0};
+	autoclose int file = open("/etc/resolv.conf", O_RDONLY | O_CLOEXEC);
+	char *line = NULL, *next;
+	size_t len;
+	int result = 0;
+
+	if (file >= 0)
+		line = fd_read_all(file, RESOLV_MAX, &memory, &len);
+	for (; line && result == 0; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		if (!str_after(line, "nameserver"))
+			continue;
+		line += strlen("nameserver");
+		line += strspn(line, " \t");
+		line[strcspn(line, " \t\r;#")] = '\0';
+		result = network_send_text(fd, NET_SERVER, line, e);
+	}
+	arena_free(&memory);
+	return result;
+}
+
+static int network_send_rules(int fd, const struct strings *list, enum net_kind kind,
+			      struct error *e)
+{
+	size_t i;
+
+	for (i = 0; i < list->n; i++)
+		if (strlen(list->v[i]) >= NET_TEXT_MAX)
+			return err_set(e, ERR_USAGE, "%s is longer than any host", list->v[i]);
+		else if (network_send_text(fd, kind, list->v[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- the process that carries ---- */
+
+/* Root's becomes nobody's before it begins; an ordinary user's has nothing to give up. */
+static void network_become(int image_fd, int control_fd)
+{
+	static char name[] = "sbxrun-net";
+	char *const argv[] = {name, NULL}, *const env[] = {NULL};
+	const int null_fd = open("/dev/null", O_RDWR);
+	int i;
+
+	if (fd_move_above(&control_fd, 10) < 0 || fd_move_above(&image_fd, 10) < 0 || null_fd < 0 ||
+	    chdir("/") < 0)
+		_exit(1);
+	for (i = 0; i < 3; i++)
+		if (dup2(null_fd, i) < 0)
+			_exit(1);
+	if (dup2(control_fd, NET_CONTROL_FD) < 0 || fd_cloexec_from(NET_CONTROL_FD + 1) < 0)
+		_exit(1);
+	if (sys_is_machine_root() &&
+	    (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
+	     setresuid(NOBODY, NOBODY, NOBODY) < 0))
+		_exit(1);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		_exit(1);
+	execveat(image_fd, "", argv, env, AT_EMPTY_PATH);
+	_exit(1);
+}
+
+static int network_start(struct network *n, struct error *e)
+{
+	autoclose int image_fd = network_image_open(e);
+	int pair[2];
+
+	if (image_fd < 0 || msg_pair(pair, e) < 0)
+		return -1;
+	n->control_fd = pair[0];
+	n->pid = fork();
+	if (n->pid == 0)
+		network_become(image_fd, pair[1]);
+	fd_close(&pair[1]);
+	return n->pid < 0 ? err_sys(e, "start sbxrun-net") : 0;
+}
+
+static int network_await_ready(const struct network *n, struct error *e)
+{
+	struct net_message m;
+
+	if (!network_receive(n->control_fd, loop_now() + READY_MS * LOOP_MS, &m))
+		return err_set(e, ERR_SYSTEM, "sbxrun-net ended, or did not begin within %d s",
+			       READY_MS / 1000);
+	if (m.kind != NET_READY)
+		return err_set(e, ERR_SYSTEM, "sbxrun-net: %s", m.text);
+	return 0;
+}
+
+static int network_set_up(struct network *n, const struct strings *allow,
+			  const struct strings *deny, int pidfd, struct error *e)
+{
+	uint16_t ports[EGRESS_PORTS_MAX];
+	size_t n_ports;
+
+	if (network_read(allow, deny, ports, &n_ports, e) < 0 || network_start(n, e) < 0 ||
+	    network_send_rules(n->control_fd, allow, NET_ALLOW, e) < 0 ||
+	    network_send_rules(n->control_fd, deny, NET_DENY, e) < 0 ||
+	    network_send_servers(n->control_fd, e) < 0 ||
+	    network_listen(pidfd, n->control_fd, ports, n_ports, e) < 0 ||
+	    network_send_text(n->control_fd, NET_BEGIN, "", e) < 0)
+		return -1;
+	return network_await_ready(n, e);
+}
+
+int network_open(struct network *n, const struct strings *allow, const struct strings *deny,
+		 int pidfd, struct error *e)
+{
+	*n = NETWORK_NONE;
+	if (network_set_up(n, allow, deny, pidfd, e) == 0)
+		return 0;
+	network_close(n);
+	return err_wrap(e, "give the box a network");
+}
+
+/* ---- while it runs, and after ---- */
+
+void network_seen(const struct network *n, const char *address, uint16_t port)
+{
+	struct net_message m = {.kind = NET_SEEN, .port = port};
+
+	snprintf(m.text, sizeof(m.text), "%s", address);
+	send(n->control_fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void network_take_refusal(const struct net_message *m, struct denials *d)
+{
+	const char *host = hint_clean(m->text, &d->scratch);
+	const uint16_t port = m->port <= UINT16_MAX ? (uint16_t)m->port : 0;
+	const char *target = !*host ? "a host whose name is none" :
+			     port   ? arena_printf(&d->scratch,
+						   strchr(host, ':') ? "[%s]:%u" : "%s:%u", host,
+						   port) :
+				      host;
+
+	denials_note_times(d,
+			   (struct box_denial){.kind = "network",
+					       .name = port ? "connect" : "resolve",
+					       .target = target,
+					       .host = *host ? host : NULL,
+					       .port = port,
+					       .error = port ? "ECONNREFUSED" : "ENOENT",
+					       .hint = hint_of_host(host, port, m->what, d->arena)},
+			   m->count);
+}
+
+void network_tell(const struct network *n, struct denials *d, struct box_network *ret)
+{
+	const int64_t until = loop_now() + TELL_MS * LOOP_MS;
+	struct net_message m = {.kind = NET_TELL};
+	size_t i;
+
+	if (n->control_fd < 0)
+		return;
+	ret->has = true;
+	/* Also where no call can be watched; but not if nobody wants to know. */
+	d->known = d->q->denials != DENIALS_NONE;
+	send(n->control_fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
+	for (i = 0; i < TELL_MOST && network_receive(n->control_fd, until, &m); i++) {
+		if (m.kind == NET_REFUSED && d->known)
+			network_take_refusal(&m, d);
+		if (m.kind != NET_TOTAL)
+			continue;
+		d->more |= m.more != 0;
+		ret->known = true;
+		ret->connections = m.connections;
+		ret->refused = m.refused;
+		ret->bytes_in = m.bytes_in;
+		ret->bytes_out = m.bytes_out;
+		break;
+	}
+	arena_free(&d->scratch);
+}
+
+void network_close(struct network *n)
+{
+	fd_close(&n->control_fd);
+	child_end(n->pid);
+	n->pid = 0;
+}

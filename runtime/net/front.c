@@ -1,0 +1,261 @@
+/* What is said first on a connection, by the box and to it. The first byte tells what is spoken to
+ * the proxy. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "net/link.h"
+
+/* ---- what is answered ---- */
+
+enum { SOCKS_FINE = 0, SOCKS_FAILED = 1, SOCKS_REFUSED = 2, SOCKS_NO_HOST = 4, SOCKS_BAD = 7 };
+
+static void front_say_socks(struct link *l, unsigned int code)
+{
+	const unsigned char five[10] = {5, (unsigned char)code, 0, 1};
+	const unsigned char four[8] = {0, code == SOCKS_FINE ? 90 : 91};
+
+	if (l->front == FRONT_SOCKS5)
+		link_say(l, five, sizeof(five));
+	else
+		link_say(l, four, sizeof(four));
+}
+
+static bool front_is_socks(const struct link *l)
+{
+	return l->front == FRONT_SOCKS4 || l->front == FRONT_SOCKS5;
+}
+
+static void front_say_http(struct link *l, const char *status, const char *word, const char *text)
+{
+	char head[1024];
+	int n = snprintf(head, sizeof(head),
+			 "HTTP/1.1 %s\r\nConnection: close\r\nContent-Type: text/plain\r\n"
+			 "X-Proxy-Error: %s\r\nContent-Length: %zu\r\n\r\n%s\n",
+			 status, word, strlen(text) + 1, text);
+
+	if (n > 0 && (size_t)n < sizeof(head))
+		link_say(l, head, (size_t)n);
+}
+
+/* What it says of addresses names none: who may not go there need not know where it is. */
+static const struct {
+	const char *word, *text;
+} refusals[] = {
+	[EGRESS_NOT_ALLOWED] = {"blocked-by-allowlist", "is not allowed (--allow)"},
+	[EGRESS_DENIED] = {"blocked-by-denylist", "is denied (--deny)"},
+	[EGRESS_BAD_HOST] = {"bad-host", "is no host"},
+	[EGRESS_BAD_ADDRESS] = {"blocked-address", "is at no address that a box may reach by it"},
+	[EGRESS_FRONTED] = {"other-host", "is not what was asked for inside"},
+};
+
+void front_refuse(struct link *l, enum egress_verdict why)
+{
+	char text[EGRESS_NAME_MAX + 128];
+
+	if (front_is_socks(l)) {
+		front_say_socks(l, SOCKS_REFUSED);
+	} else {
+		snprintf(text, sizeof(text), "sbxrun: %s:%u %s", l->host.name, l->port,
+			 refusals[why].text);
+		front_say_http(l, "403 Forbidden", refusals[why].word, text);
+	}
+	link_take_leave(l);
+}
+
+static const struct {
+	const char *status, *word, *text;
+	unsigned int socks;
+} failures[] = {
+	[LINK_NO_NAME] = {"502 Bad Gateway", "no-such-host", "there is no such host",
+			  SOCKS_NO_HOST},
+	[LINK_NO_ANSWER] = {"504 Gateway Timeout", "no-resolver",
+			    "the machine's resolvers do not answer", SOCKS_NO_HOST},
+	[LINK_UNREACHABLE] = {"502 Bad Gateway", "unreachable", "the host can't be reached",
+			      SOCKS_FAILED},
+	[LINK_BAD_SPEECH] = {"400 Bad Request", "bad-request",
+			     "this is no request that a proxy understands", SOCKS_BAD},
+};
+
+void front_fail(struct link *l, enum link_failure why)
+{
+	if (front_is_socks(l))
+		front_say_socks(l, failures[why].socks);
+	else
+		front_say_http(l, failures[why].status, failures[why].word, failures[why].text);
+	link_take_leave(l);
+}
+
+/* ---- what is asked for ---- */
+
+static void front_forget(struct link *l, size_t len)
+{
+	l->up.len -= len;
+	memmove(l->up.buffer, l->up.buffer + len, l->up.len);
+}
+
+static void front_wait(struct link *l)
+{
+	crowd_wait_for(l->net->crowd_fd, &l->box, EPOLLIN | (l->down.len ? EPOLLOUT : 0));
+}
+
+/* A name that is none is refused like one that is not allowed, and shown as such. */
+static void front_refuse_host(struct link *l)
+{
+	l->host = (struct egress_host){0};
+	link_refuse(l, EGRESS_BAD_HOST);
+}
+
+static void front_hear_socks(struct link *l)
+{
+	static const unsigned char welcome[] = {5, 0}, nothing[] = {5, 0xff};
+	struct socks_request q;
+
+	switch (socks_read(l->up.buffer, l->up.len, l->greeted, &q)) {
+	case SPEECH_MORE:
+		front_wait(l);
+		return;
+	case SPEECH_DONE:
+		break;
+	default:
+		link_fail(l, LINK_BAD_SPEECH);
+		return;
+	}
+	front_forget(l, q.len);
+	if (q.greets) {
+		l->greeted = true;
+		link_say(l, q.knows_none ? welcome : nothing, 2);
+		if (!q.knows_none)
+			link_take_leave(l);
+		else
+			front_hear_socks(l); /* the request may be there, too */
+		return;
+	}
+	l->port = q.port;
+	if (!q.connects) {
+		link_fail(l, LINK_BAD_SPEECH);
+	} else if (!q.has_host || !q.port) {
+		front_refuse_host(l);
+	} else {
+		l->host = q.host;
+		link_reach(l);
+	}
+}
+
+static void front_hear_http(struct link *l)
+{
+	switch (http_read(l->up.buffer, l->up.len, &l->request)) {
+	case SPEECH_MORE:
+		front_wait(l);
+		return;
+	case SPEECH_DONE:
+		break;
+	default:
+		link_fail(l, LINK_BAD_SPEECH);
+		return;
+	}
+	if (l->request.form == HTTP_ORIGIN) { /* we are no server */
+		link_fail(l, LINK_BAD_SPEECH);
+		return;
+	}
+	l->front = l->request.form == HTTP_CONNECT ? FRONT_CONNECT : FRONT_HTTP;
+	l->host = l->request.host;
+	l->port = l->request.port;
+	if (l->front == FRONT_CONNECT)
+		front_forget(l, l->request.len);
+	link_reach(l);
+}
+
+void front_hear(struct link *l)
+{
+	if (!l->up.len) {
+		front_wait(l);
+		return;
+	}
+	if (l->front == FRONT_NONE)
+		l->front = l->up.buffer[0] == 5 ? FRONT_SOCKS5 :
+			   l->up.buffer[0] == 4 ? FRONT_SOCKS4 :
+						  FRONT_HTTP;
+	if (front_is_socks(l))
+		front_hear_socks(l);
+	else
+		front_hear_http(l);
+}
+
+/* ---- to the host ---- */
+
+/* The head that is at the beginning of what the box has said becomes one for the host, and the rest
+ * is its body. */
+static bool front_send_request(struct link *l)
+{
+	static char head[SPEECH_HEAD_MAX + 1024];
+	const size_t len = http_write(&l->request, l->up.buffer, head, sizeof(head));
+	size_t taken;
+
+	if (!len)
+		return false;
+	front_forget(l, l->request.len);
+	http_body_begin(&l->body, &l->request);
+	taken = http_body_take(&l->body, l->up.buffer, l->up.len);
+	if (l->body.bad || len + taken > LINK_BUFFER)
+		return false;
+	memmove(l->up.buffer + len, l->up.buffer, taken);
+	memcpy(l->up.buffer, head, len);
+	l->up.len = len + taken;
+	l->guard = GUARD_BODY;
+	if (http_body_is_over(&l->body))
+		l->up.ended = l->up.told = true;
+	return true;
+}
+
+bool front_welcome(struct link *l)
+{
+	static const char connected[] = "HTTP/1.1 200 Connection established\r\n\r\n";
+
+	if (front_is_socks(l))
+		front_say_socks(l, SOCKS_FINE);
+	else if (l->front == FRONT_CONNECT)
+		link_say(l, connected, sizeof(connected) - 1);
+	if (l->front != FRONT_HTTP || front_send_request(l))
+		return true;
+	link_refuse(l, EGRESS_FRONTED);
+	return false;
+}
+
+static bool front_is_meant(const struct link *l, const struct egress_host *h)
+{
+	return h->len == l->host.len && memcmp(h->name, l->host.name, h->len) == 0;
+}
+
+static bool front_is_unfinished(enum speech tls, enum speech http)
+{
+	return tls == SPEECH_MORE || http == SPEECH_MORE;
+}
+
+bool front_guard(struct link *l)
+{
+	struct tls_hello hello = {0};
+	enum speech tls = tls_read(l->up.buffer, l->up.len, &hello);
+	enum speech http = tls != SPEECH_OTHER ? SPEECH_OTHER :
+						 http_read(l->up.buffer, l->up.len, &l->request);
+	bool passes = tls == SPEECH_OTHER && http == SPEECH_OTHER;
+
+	if (!l->up.len || (front_is_unfinished(tls, http) && !l->up.ended))
+		return true;
+	/* What ends before its beginning does asks nobody for anything. */
+	passes |= front_is_unfinished(tls, http);
+	passes |= tls == SPEECH_DONE &&
+		  (!hello.names || (hello.is_host && front_is_meant(l, &hello.host)));
+	if (passes) {
+		l->guard = GUARD_PASSES;
+		return true;
+	}
+	if (http == SPEECH_DONE && l->request.form != HTTP_CONNECT &&
+	    front_is_meant(l, &l->request.host)) {
+		l->request.port = l->port;
+		if (front_send_request(l))
+			return true;
+	}
+	link_refuse(l, EGRESS_FRONTED);
+	return false;
+}

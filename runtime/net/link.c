@@ -1,0 +1,542 @@
+#include "net/link.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "net/address.h"
+#include "sys/loop.h"
+
+enum { NAME_HOLDS_S = 60 };
+
+static void link_serve_box(struct crowd_member *m, uint32_t events);
+static void link_serve_far(struct crowd_member *m, uint32_t events);
+static void link_dial(struct link *l);
+
+/* ---- its end ---- */
+
+/* Who comes while they are closed waits in the kernel's queue. */
+static void listeners_open(struct net *n, bool open)
+{
+	size_t i;
+
+	n->is_full = !open;
+	for (i = 0; i < n->n_listeners; i++)
+		if (n->listeners[i].what != NET_NAMES_DATAGRAM)
+			crowd_wait_for(n->crowd_fd, &n->listeners[i].member, open ? EPOLLIN : 0);
+}
+
+static void link_end(struct link *l)
+{
+	struct net *n = l->net;
+
+	lookup_cancel(&l->lookup);
+	crowd_close(n->crowd_fd, &l->box);
+	crowd_close(n->crowd_fd, &l->far);
+	free(l->up.buffer);
+	free(l->down.buffer);
+	n->links[l->index] = n->links[--n->n_links];
+	n->links[l->index]->index = l->index;
+	if (n->is_full)
+		listeners_open(n, true);
+	free(l);
+}
+
+void link_reset(struct link *l)
+{
+	const struct linger at_once = {.l_onoff = 1};
+
+	setsockopt(l->box.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	if (l->far.fd >= 0)
+		setsockopt(l->far.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	link_end(l);
+}
+
+/* ---- carrying ---- */
+
+static void link_wait(struct link *l, int ms)
+{
+	l->until = loop_now() + ms * LOOP_MS;
+}
+
+static size_t half_room(const struct half *h)
+{
+	return h->ended ? 0 : LINK_BUFFER - h->at - h->len;
+}
+
+/* -1: the connection is broken. */
+static int half_fill(struct half *h, int fd)
+{
+	ssize_t n;
+
+	if (!half_room(h) || fd < 0)
+		return 0;
+	n = recv(fd, h->buffer + h->at + h->len, half_room(h), MSG_DONTWAIT);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -1;
+	h->ended = n == 0;
+	h->len += (size_t)n;
+	return n > 0;
+}
+
+static int half_flush(struct half *h, int fd, uint64_t *count)
+{
+	ssize_t n;
+
+	if (!h->len)
+		return 0;
+	n = send(fd, h->buffer + h->at, h->len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -1;
+	h->at += (size_t)n;
+	h->len -= (size_t)n;
+	if (!h->len)
+		h->at = 0;
+	if (count)
+		*count += (uint64_t)n;
+	return 0;
+}
+
+/* The one request of the connection has a length; what follows it goes nowhere. */
+static bool link_take_body(struct link *l, size_t before)
+{
+	struct half *h = &l->up;
+	const size_t more = h->len - before;
+	const size_t taken = http_body_take(&l->body, h->buffer + h->at + before, more);
+
+	if (l->body.bad)
+		return false;
+	h->len = before + taken;
+	if (http_body_is_over(&l->body))
+		h->ended = h->told = true; /* unsaid: a host might think that we have left */
+	return true;
+}
+
+/* Something came of the box, or nothing more does. false: the link is gone. */
+static bool link_carry_up(struct link *l)
+{
+	const size_t before = l->up.len;
+	int got = half_fill(&l->up, l->box.fd);
+
+	if (got < 0) {
+		link_reset(l);
+		return false;
+	}
+	if (l->guard == GUARD_BODY && got && !link_take_body(l, before)) {
+		link_refuse(l, EGRESS_FRONTED);
+		return false;
+	}
+	if (l->guard == GUARD_LISTENS && (got || l->up.ended) && !front_guard(l))
+		return false;
+	if (l->guard == GUARD_LISTENS && !l->up.ended)
+		return true;
+	if (half_flush(&l->up, l->far.fd, &l->net->bytes_out) < 0) {
+		link_reset(l);
+		return false;
+	}
+	if (l->up.ended && !l->up.len && !l->up.told) {
+		shutdown(l->far.fd, SHUT_WR);
+		l->up.told = true;
+	}
+	return true;
+}
+
+static bool link_carry_down(struct link *l)
+{
+	const size_t before = l->down.len;
+	const bool broken = half_fill(&l->down, l->far.fd) < 0;
+
+	l->net->bytes_in += l->down.len - before;
+	if (half_flush(&l->down, l->box.fd, NULL) < 0 || broken) {
+		link_reset(l);
+		return false;
+	}
+	if (l->down.ended && !l->down.len && !l->down.told) {
+		shutdown(l->box.fd, SHUT_WR);
+		l->down.told = true;
+	}
+	return true;
+}
+
+static void link_carry(struct link *l)
+{
+	uint32_t box = 0, far = 0;
+
+	if (!link_carry_up(l) || !link_carry_down(l))
+		return;
+	if (l->up.told && l->down.told) {
+		link_end(l);
+		return;
+	}
+	box |= half_room(&l->up) ? EPOLLIN : 0;
+	box |= l->down.len ? EPOLLOUT : 0;
+	far |= half_room(&l->down) ? EPOLLIN : 0;
+	far |= l->up.len && (l->guard != GUARD_LISTENS || l->up.ended) ? EPOLLOUT : 0;
+	link_wait(l, LINK_IDLE_MS);
+	if (crowd_wait_for(l->net->crowd_fd, &l->box, box) < 0 ||
+	    crowd_wait_for(l->net->crowd_fd, &l->far, far) < 0)
+		link_reset(l);
+}
+
+/* ---- the last words ---- */
+
+void link_say(struct link *l, const void *p, size_t len)
+{
+	struct half *h = &l->down;
+
+	if (LINK_BUFFER - h->at - h->len < len)
+		return; /* nothing of ours is that long */
+	memcpy(h->buffer + h->at + h->len, p, len);
+	h->len += len;
+}
+
+/* What the box still says is thrown away: unread bytes would take our words back. */
+static void link_farewell(struct link *l)
+{
+	char waste[4096];
+	ssize_t n = recv(l->box.fd, waste, sizeof(waste), MSG_DONTWAIT);
+
+	if (half_flush(&l->down, l->box.fd, NULL) < 0 || n == 0 ||
+	    (n < 0 && errno != EAGAIN && errno != EINTR)) {
+		link_end(l);
+		return;
+	}
+	if (!l->down.len && !l->down.told) {
+		shutdown(l->box.fd, SHUT_WR);
+		l->down.told = true;
+	}
+	crowd_wait_for(l->net->crowd_fd, &l->box, EPOLLIN | (l->down.len ? EPOLLOUT : 0));
+}
+
+void link_take_leave(struct link *l)
+{
+	lookup_cancel(&l->lookup);
+	crowd_close(l->net->crowd_fd, &l->far);
+	l->state = LINK_TAKES_LEAVE;
+	l->down.told = false;
+	link_wait(l, LINK_FAREWELL_MS);
+	link_farewell(l);
+}
+
+void link_refuse(struct link *l, enum egress_verdict why)
+{
+	refuse_note(l->net, l->host.name, l->port, why);
+	if (l->state == LINK_CARRIES || l->front == FRONT_NONE)
+		link_reset(l);
+	else
+		front_refuse(l, why);
+}
+
+void link_fail(struct link *l, enum link_failure why)
+{
+	if (l->front == FRONT_NONE)
+		link_reset(l);
+	else
+		front_fail(l, why);
+}
+
+/* ---- reaching ---- */
+
+static void link_reached(struct link *l)
+{
+	const int on = 1;
+
+	setsockopt(l->far.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	setsockopt(l->box.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	setsockopt(l->far.fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	l->net->connections++;
+	l->state = LINK_CARRIES;
+	l->guard = l->host.is_address ? GUARD_PASSES : GUARD_LISTENS;
+	if (front_welcome(l) && (l->guard != GUARD_LISTENS || front_guard(l)))
+		link_carry(l);
+}
+
+/* Each address was judged when it came in (link_take()), and is dialled as it was judged. */
+static void link_dial(struct link *l)
+{
+	struct sockaddr_storage at;
+	socklen_t size;
+
+	l->state = LINK_DIALS;
+	for (; l->at < l->n; l->at++) {
+		crowd_close(l->net->crowd_fd, &l->far);
+		size = address_to_socket(&l->v[l->at], l->port, &at);
+		l->far.fd = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		if (l->far.fd < 0) {
+			l->error = errno;
+			continue;
+		}
+		if (connect(l->far.fd, (struct sockaddr *)&at, size) == 0 ||
+		    errno == EINPROGRESS) {
+			link_wait(l, LINK_DIAL_MS);
+			if (crowd_wait_for(l->net->crowd_fd, &l->far, EPOLLOUT) == 0)
+				return;
+		}
+		l->error = errno;
+	}
+	link_fail(l, LINK_UNREACHABLE);
+}
+
+/* What may be dialled of what there is. */
+static void link_take(struct link *l, const struct egress_address *v, size_t n)
+{
+	enum egress_verdict worst = EGRESS_ALLOWED, verdict;
+	enum address_way way;
+	size_t i;
+
+	l->n = l->at = 0;
+	for (i = 0; i < n && l->n < ARRAY_SIZE(l->v); i++) {
+		verdict = egress_judge(&l->net->rules, &v[i], l->port);
+		way = address_ask_way(l->net->route_fd, &v[i]);
+		if (verdict == EGRESS_ALLOWED && way == ADDRESS_OWN)
+			verdict = EGRESS_BAD_ADDRESS;
+		if (verdict == EGRESS_ALLOWED && way == ADDRESS_ELSEWHERE)
+			l->v[l->n++] = v[i];
+		worst = verdict > worst ? verdict : worst;
+	}
+	if (!l->n && worst != EGRESS_ALLOWED)
+		link_refuse(l, worst);
+	else
+		link_dial(l);
+}
+
+static void link_looked_up(void *context)
+{
+	struct link *l = context;
+	struct lookup *found = &l->lookup;
+	struct name *name = name_get(l->net, &l->host);
+	const int64_t holds = found->ttl < NAME_HOLDS_S ? found->ttl : NAME_HOLDS_S;
+
+	if (!found->n) {
+		link_fail(l, found->has_answer ? LINK_NO_NAME : LINK_NO_ANSWER);
+		return;
+	}
+	if (name) {
+		memcpy(name->v, found->v, sizeof(name->v));
+		name->n = found->n;
+		name->until = loop_now() + holds * LOOP_SECOND;
+	}
+	link_take(l, found->v, found->n);
+}
+
+/* The only way to a connection, whatever front it comes from. */
+void link_reach(struct link *l)
+{
+	const enum egress_verdict verdict = egress_decide(&l->net->rules, &l->host, l->port);
+	struct name *name;
+
+	crowd_wait_for(l->net->crowd_fd, &l->box, 0);
+	if (verdict != EGRESS_ALLOWED) {
+		link_refuse(l, verdict);
+		return;
+	}
+	if (l->host.is_address) {
+		link_take(l, &l->host.address, 1);
+		return;
+	}
+	name = name_get(l->net, &l->host);
+	if (name && name->n && name->until > loop_now()) {
+		link_take(l, name->v, name->n);
+		return;
+	}
+	l->state = LINK_LOOKS_UP;
+	l->until = LOOP_NEVER; /* it has its own */
+	lookup_begin(&l->lookup, l->net, &l->host, link_looked_up, l);
+}
+
+static void link_serve_far(struct crowd_member *m, uint32_t events)
+{
+	struct link *l = m->context;
+	socklen_t size = sizeof(l->error);
+
+	(void)events;
+	if (l->state == LINK_CARRIES) {
+		link_carry(l);
+		return;
+	}
+	if (getsockopt(m->fd, SOL_SOCKET, SO_ERROR, &l->error, &size) == 0 && !l->error) {
+		link_reached(l);
+		return;
+	}
+	l->at++;
+	link_dial(l);
+}
+
+/* ---- its beginning ---- */
+
+static void link_answer_names(struct link *l)
+{
+	unsigned char *p = (unsigned char *)l->up.buffer, packet[2 + DNS_PACKET_MAX];
+	size_t len, n;
+
+	while (l->up.len >= 2) {
+		len = (size_t)p[0] << 8 | p[1];
+		if (len > DNS_PACKET_MAX) {
+			link_reset(l);
+			return;
+		}
+		if (l->up.len < len + 2)
+			break;
+		memcpy(packet + 2, p + 2, len);
+		n = names_answer(l->net, packet + 2, len, DNS_PACKET_MAX);
+		packet[0] = (unsigned char)(n >> 8);
+		packet[1] = (unsigned char)n;
+		if (!n || half_room(&l->down) < n + 2) { /* who does not read is not answered */
+			link_reset(l);
+			return;
+		}
+		link_say(l, packet, n + 2);
+		l->up.len -= len + 2;
+		memmove(p, p + len + 2, l->up.len);
+	}
+	if (half_flush(&l->down, l->box.fd, NULL) < 0 || l->up.ended)
+		link_end(l);
+	else
+		crowd_wait_for(l->net->crowd_fd, &l->box, EPOLLIN | (l->down.len ? EPOLLOUT : 0));
+}
+
+static void link_serve_box(struct crowd_member *m, uint32_t events)
+{
+	struct link *l = m->context;
+
+	(void)events;
+	if (l->state == LINK_CARRIES) {
+		link_carry(l);
+		return;
+	}
+	if (l->state == LINK_TAKES_LEAVE) {
+		link_farewell(l);
+		return;
+	}
+	if (half_fill(&l->up, m->fd) < 0 || half_flush(&l->down, m->fd, NULL) < 0) {
+		link_end(l);
+		return;
+	}
+	if (l->state == LINK_ANSWERS)
+		link_answer_names(l);
+	else if (l->up.ended)
+		link_end(l);
+	else
+		front_hear(l);
+}
+
+static bool link_is_to_itself(const struct link *l)
+{
+	static const struct egress_address own[] = {{false, {127}}, {true, {[15] = 1}}};
+
+	return egress_address_is_in(&l->host.address, &own[0], 8) ||
+	       egress_address_is_in(&l->host.address, &own[1], 128);
+}
+
+/* Which host the box means by the address that it dialled. */
+static void link_begin(struct link *l, const struct listener *from)
+{
+	struct sockaddr_storage at = {0};
+	socklen_t size = sizeof(at);
+	const struct name *name;
+
+	link_wait(l, LINK_HEAR_MS);
+	if (getsockname(l->box.fd, (struct sockaddr *)&at, &size) < 0) {
+		link_end(l);
+		return;
+	}
+	address_from_socket(&at, &l->host.address, &l->port);
+	l->host.is_address = true;
+	egress_address_write(&l->host.address, l->host.name);
+	l->host.len = strlen(l->host.name);
+	l->state = from->what == NET_NAMES_STREAM ? LINK_ANSWERS : LINK_HEARS;
+	name = name_of_address(l->net, &l->host.address);
+	if (l->state == LINK_ANSWERS || (link_is_to_itself(l) && l->port == EGRESS_PROXY_PORT)) {
+		crowd_wait_for(l->net->crowd_fd, &l->box, EPOLLIN);
+	} else if (link_is_to_itself(l)) {
+		link_reset(l); /* nobody of the box's own listens there */
+	} else {
+		l->host = name ? name->host : l->host;
+		link_reach(l);
+	}
+}
+
+static struct link *link_new(void)
+{
+	struct link *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->up.buffer = malloc(LINK_BUFFER);
+	l->down.buffer = malloc(LINK_BUFFER);
+	if (l->up.buffer && l->down.buffer)
+		return l;
+	free(l->up.buffer);
+	free(l->down.buffer);
+	free(l);
+	return NULL;
+}
+
+void link_accept(struct crowd_member *m, uint32_t events)
+{
+	struct listener *from = m->context;
+	struct net *n = from->net;
+	struct link *l;
+	int fd = accept4(m->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	(void)events;
+	/* Without descriptors it would be tried again at once, and for ever. */
+	if (fd < 0 && n->n_links && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+		listeners_open(n, false);
+	if (fd < 0)
+		return;
+	l = link_new();
+	if (!l) {
+		fd_close(&fd);
+		return;
+	}
+	l->net = n;
+	l->box = (struct crowd_member){.fd = fd, .serve = link_serve_box, .context = l};
+	l->far = (struct crowd_member){.fd = -1, .serve = link_serve_far, .context = l};
+	l->index = n->n_links;
+	n->links[n->n_links++] = l;
+	if (n->n_links == NET_LINKS_MAX)
+		listeners_open(n, false);
+	link_begin(l, from);
+}
+
+/* ---- time ---- */
+
+static void link_out_of_time(struct link *l)
+{
+	if (l->state == LINK_DIALS) {
+		l->error = ETIMEDOUT;
+		l->at++;
+		link_dial(l);
+	} else if (l->state == LINK_CARRIES) {
+		link_reset(l);
+	} else {
+		link_end(l);
+	}
+}
+
+int64_t links_look_at_clock(struct net *n)
+{
+	const int64_t now = loop_now();
+	int64_t next = LOOP_NEVER, wants;
+	size_t i = n->n_links;
+
+	/* From the last: one that ends is replaced by one that was looked at. */
+	while (i--) {
+		struct link *l = n->links[i];
+
+		if (l->state == LINK_LOOKS_UP)
+			wants = lookup_look_at_clock(&l->lookup, now);
+		else if (now >= l->until)
+			wants = (link_out_of_time(l), now);
+		else
+			wants = l->until;
+		next = wants < next ? wants : next;
+	}
+	return next;
+}

@@ -1,0 +1,100 @@
+/*
+ * sbxrun-net: carries the connections of one box (egress/egress.h has the picture). One process,
+ * one thread, no rights, no files: all that it has it was given before it began (net/main.c), and
+ * what it may still ask of the kernel is a list of calls (net/confine.c).
+ *
+ *	main.c     is told what holds, gives up the rest, serves     confine.c  the list
+ *	names.c    answers questions; which address stands for which name
+ *	lookup.c   asks outside                          dns.c      packets (pure)
+ *	link.c     a connection from its first byte to its end
+ *	front.c    what is said first, and what is answered          http.c, socks.c, tls.c (pure)
+ *	refuse.c   what was refused, and how much was carried
+ */
+#pragma once
+
+#include "egress/egress.h"
+#include "egress/wire.h"
+#include "net/dns.h"
+#include "sys/crowd.h"
+
+enum {
+	NET_SERVERS_MAX = 3,
+	NET_LISTENERS_MAX = 2 * (EGRESS_PORTS_MAX + 4),
+	NET_LINKS_MAX = 256,
+	NET_NAMES_MAX = 4096,
+	NET_REFUSALS_MAX = 128,
+};
+
+struct net;
+
+struct listener {
+	struct crowd_member member;
+	struct net *net;
+	enum net_listener what;
+	uint16_t port;
+};
+
+/* A name that the box has asked for, and what it stands for outside, for as long as that holds. */
+struct name {
+	struct egress_host host;
+	size_t n;
+	struct egress_address v[2 * DNS_ADDRESSES_MAX];
+	int64_t until;
+};
+
+struct refusal {
+	char host[NET_TEXT_MAX];
+	uint16_t port;
+	enum egress_verdict why;
+	uint64_t count;
+};
+
+struct link;
+
+struct net {
+	int crowd_fd, route_fd;
+	struct crowd_member control;
+	struct egress_rules rules;
+	size_t n_servers;
+	struct egress_address servers[NET_SERVERS_MAX];
+	size_t n_listeners;
+	struct listener listeners[NET_LISTENERS_MAX];
+	size_t n_names;
+	struct name names[NET_NAMES_MAX];
+	bool is_full; /* nobody is accepted until a link ends */
+	size_t n_links;
+	struct link *links[NET_LINKS_MAX];
+	size_t n_refusals;
+	struct refusal refusals[NET_REFUSALS_MAX];
+	bool more_refusals;
+	uint64_t refused, connections, bytes_in, bytes_out;
+};
+
+/* ---- names.c ---- */
+
+/* The name's entry, which is made if there is none; NULL: there is no room. */
+struct name *name_get(struct net *n, const struct egress_host *h);
+
+/* The name that an address of a box stands for; NULL: it stands for itself. */
+struct name *name_of_address(struct net *n, const struct egress_address *a);
+
+/* Answers one datagram, or one question of a stream in place (its length, 0: none). */
+void names_serve_datagram(struct crowd_member *m, uint32_t events);
+size_t names_answer(struct net *n, unsigned char *p, size_t len, size_t size);
+
+/* ---- refuse.c ---- */
+
+void refuse_note(struct net *n, const char *host, uint16_t port, enum egress_verdict why);
+void refuse_tell(const struct net *n);
+
+/* ---- confine.c ---- */
+
+/* From here on nothing is opened, executed or traced. -1 with errno. */
+int confine_self(void);
+
+/* ---- link.c ---- */
+
+void link_accept(struct crowd_member *m, uint32_t events);
+
+/* What is past its time ends; the next moment at which something will be. */
+int64_t links_look_at_clock(struct net *n);
