@@ -234,7 +234,9 @@ static void explain_program(const struct box_explanation *x, struct buf *b)
 			buf_char(b, ' ');
 		json_write_string(b, p->args.v[i]);
 	}
-	buf_printf(b, "\n  %-26s %s\n  %-26s %s\n  %-26s %s\n  %-26s %s, %s\n  %-26s %u:%u\n  %-26s %s\n  %-26s ",
+	buf_printf(b,
+		   "\n  %-26s %s\n  %-26s %s\n  %-26s %s\n  %-26s %s, %s\n"
+		   "  %-26s %u:%u\n  %-26s %s\n  %-26s ",
 		   "language", x->q->language ? x->q->language->name : "none: a command",
 		   "profile of system calls", x->q->profile ? x->q->profile : "the policy's list",
 		   "workspace lies in", x->disk, "root",
