@@ -208,6 +208,7 @@ check: ## fresh machine: install what the tests need, build every way, run all t
 bench: ## compare with crun, runc and others: tables and a picture in build/bench (9 minutes; BENCH=--quick: 2)
 	@$(MAKE) --no-print-directory all
 	@tests/bench/bench.sh $(BENCH)
+	@tests/bench/do.sh $(BENCH)
 	@tests/bench/systemd.sh
 
 torture: ## the long forms of the tests, hours of them; tests/torture NAME… runs some

@@ -9,9 +9,10 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
+/* Most words in a table differ in their first letter, and are not worth a call. */
 static inline bool str_eq(const char *a, const char *b)
 {
-	return strcmp(a, b) == 0;
+	return a[0] == b[0] && strcmp(a, b) == 0;
 }
 
 /* The rest of s behind prefix, or NULL. */

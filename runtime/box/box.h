@@ -120,8 +120,7 @@ struct box_request {
 	const char *code_path; /* where the code goes there */
 	const char *facts; /* of a box that stays: an annotation of its config; NULL: none */
 	const char *policy; /* NULL: code */
-	const char *profile; /* of system calls (box/profiles.h); NULL: as box_choose_profile() says
-			       */
+	const char *profile; /* of system calls; NULL: box_choose_profile() does (profiles.h) */
 	struct strings calls_added; /* to the profile */
 	struct strings calls; /* what came of it; none: what the policy gives */
 	const struct box_language *language; /* NULL: a command */
@@ -229,6 +228,9 @@ struct box_result {
 	struct box_denial *denials;
 	struct box_network network;
 	const char *redactions; /* as JSON; NULL: nobody looked */
+	/* Events that nobody took in time. They come before the last one, for a line is not cut. */
+	const char *unsent;
+	size_t unsent_len;
 	struct box_files files;
 	size_t copied;
 	struct noted notes; /* what could not be had, limits above all */

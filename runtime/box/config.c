@@ -99,7 +99,9 @@ static void config_mounts(struct writing *w, const struct box_root *root)
 
 	w->c->mounts.v = arena_array(w->a, MOUNTS_MAX + q->n_volumes, struct oci_mount);
 	MOUNT(w, "proc", "proc", "/proc", "nosuid", "nodev", "noexec");
-	MOUNT(w, "tmpfs", "tmpfs", "/dev", "nosuid", "noexec", "mode=755", "size=65536");
+	/* Its devices, and few more: whoever is root in the box can make files there, too. */
+	MOUNT(w, "tmpfs", "tmpfs", "/dev", "nosuid", "noexec", "mode=755", "size=65536",
+	      "nr_inodes=64");
 	if (q->terminal)
 		MOUNT(w, "devpts", "devpts", "/dev/pts", "nosuid", "noexec", "newinstance",
 		      "ptmxmode=0666", "mode=0620");

@@ -83,9 +83,9 @@ const char *disk_holder(const struct box_request *q)
 		return NULL;
 	if (!disk_is_wanted(q))
 		return "the size of " BOX_WORKSPACE ", in memory";
-	return sys_is_machine_root() && disk_find_maker() && access("/dev/loop-control", W_OK) == 0 ?
-		       "the size of " BOX_WORKSPACE ", a filesystem on disk" :
-		       NULL;
+	if (!sys_is_machine_root() || !disk_find_maker() || access("/dev/loop-control", W_OK) < 0)
+		return NULL;
+	return "the size of " BOX_WORKSPACE ", a filesystem on disk";
 }
 
 static int disk_start_maker(const char *program, int file_fd, pid_t *ret_pid)

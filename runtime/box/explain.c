@@ -9,6 +9,8 @@
 #include "base/sha256.h"
 #include "base/str.h"
 #include "box/disk.h"
+#include "box/profiles.h"
+#include "box/disk.h"
 #include "json/json.h"
 
 enum { EXPLAIN_MAX = 4 << 20 };
@@ -145,16 +147,20 @@ static int explain_fill(const struct box_request *q, struct arena *a, struct box
 {
 	struct buf config = buf_new(a, EXPLAIN_MAX);
 	struct cgroup_boxes boxes = CGROUP_BOXES_NONE;
+	struct box_request *own = arena_new(a, struct box_request);
 	struct create_options o;
 	size_t i;
 
-	*ret = (struct box_explanation){.q = q};
-	if (box_root_find(q, a, &ret->root, e) < 0 ||
-	    box_cgroup_open(q, false, BOX_ID_PREFIX "example", a, &boxes, &ret->root, e) < 0 ||
-	    box_config_write(q, &ret->root, a, &config, e) < 0)
+	*own = *q;
+	*ret = (struct box_explanation){.q = own, .root = BOX_ROOT_NONE};
+	if (box_root_find(q, a, &ret->root, e) < 0)
+		return -1;
+	box_choose_profile(own, &ret->root, a);
+	if (box_cgroup_open(q, false, BOX_ID_PREFIX "example", a, &boxes, &ret->root, e) < 0 ||
+	    box_config_write(own, &ret->root, a, &config, e) < 0)
 		return -1;
 	cgroup_boxes_close(&boxes);
-	o = box_options(q, &ret->root);
+	o = box_options(own, &ret->root);
 	o.id = BOX_ID_PREFIX "example";
 	o.config_text = config.data;
 	o.config_len = config.len;
@@ -169,6 +175,7 @@ static int explain_fill(const struct box_request *q, struct arena *a, struct box
 	ret->held.as_asked = ret->held.here;
 	ret->held.clamps = (struct policy_clamps){0};
 	explain_limits(ret, a);
+	ret->disk = box_workspace_is_volume(q) ? "volume" : disk_is_wanted(q) ? "disk" : "memory";
 	return 0;
 }
 
@@ -227,8 +234,12 @@ static void explain_program(const struct box_explanation *x, struct buf *b)
 			buf_char(b, ' ');
 		json_write_string(b, p->args.v[i]);
 	}
-	buf_printf(b, "\n  %-26s %s\n  %-26s %s, %s\n  %-26s %u:%u\n  %-26s %s\n  %-26s ",
-		   "language", x->q->language ? x->q->language->name : "none: a command", "root",
+	buf_printf(b,
+		   "\n  %-26s %s\n  %-26s %s\n  %-26s %s\n  %-26s %s, %s\n  %-26s %u:%u\n  %-26s "
+		   "%s\n  %-26s ",
+		   "language", x->q->language ? x->q->language->name : "none: a command",
+		   "profile of system calls", x->q->profile ? x->q->profile : "the policy's list",
+		   "workspace lies in", x->disk, "root",
 		   x->root.name, x->root.path, "user inside", p->uid, p->gid, "directory", p->cwd,
 		   "network");
 	explain_network(x->q, b);
@@ -328,6 +339,8 @@ void box_explain_write(const struct box_explanation *x, struct buf *b)
 	buf_char(b, ']');
 	explain_member(b, "language", x->q->language ? x->q->language->name : NULL);
 	explain_member(b, "code_sha256", x->q->code ? digest : NULL);
+	explain_member(b, "profile", x->q->profile);
+	explain_member(b, "disk_backing", x->disk);
 	explain_member(b, "rootfs", x->root.name);
 	explain_member(b, "rootfsPath", x->root.path);
 	explain_member(b, "cwd", p->cwd);

@@ -19,6 +19,7 @@ struct box_explanation {
 	const struct box_request *q;
 	struct box_root root;
 	struct explanation held;
+	const char *disk; /* what the workspace lies in, as in the result */
 	size_t n_holdings;
 	struct box_holding *holdings;
 };

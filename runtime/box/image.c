@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -67,6 +68,16 @@ static int image_mount_source(const char *source)
 		       MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 }
 
+/* Before Linux 5.19 EROFS maps no ids, and a box would lose its private ones for the image. */
+static bool image_maps_ids(void)
+{
+	struct utsname u;
+	int major, minor;
+
+	return uname(&u) == 0 && sscanf(u.release, "%d.%d", &major, &minor) == 2 &&
+	       (major > 5 || (major == 5 && minor >= 19));
+}
+
 /* From the file itself, which Linux 6.12 and later can; else by a block device. The name is that of
  * the descriptor: what was judged is what is mounted. */
 static int image_mount(int file_fd)
@@ -79,6 +90,8 @@ static int image_mount(int file_fd)
 	fd = image_mount_source(name);
 	if (fd >= 0 || errno == ENODEV)
 		return fd;
+	if (!image_maps_ids())
+		return errno = EOPNOTSUPP, -1;
 	device_fd = loopdev_open(file_fd, true, name);
 	return device_fd < 0 ? -1 : image_mount_source(name);
 }

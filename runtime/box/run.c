@@ -196,6 +196,7 @@ static int run_join(struct running *x, struct error *e)
 	x->is_made = true;
 	run_close_theirs(x);
 	denials_open(&x->denials, x->q, &x->box.judge, listener_fd, x->a);
+	x->denials.reaper = x->box.pid;
 	if (x->q->denials == DENIALS_FULL)
 		resolver_open(&x->resolver, x->box.pidfd, &x->denials);
 	return 0;
@@ -697,6 +698,16 @@ static void run_judge(struct running *x, const struct life_end *end)
 	}
 }
 
+static void run_keep_events(struct running *x)
+{
+	const struct outlet *o = &x->outlets[0];
+
+	if (x->q->output != OUTPUT_EVENTS || o->broken || outlet_is_empty(o))
+		return;
+	x->r->unsent_len = o->pending.len - o->at;
+	x->r->unsent = arena_strndup(x->a, o->pending.data + o->at, x->r->unsent_len);
+}
+
 static void run_keep_output(struct running *x)
 {
 	size_t i;
@@ -713,6 +724,7 @@ static void run_keep_output(struct running *x)
 			.truncated = s->truncated,
 		};
 	}
+	run_keep_events(x);
 }
 
 /* A reader that goes away knows what he does not read; a full disk has to be said. */
@@ -856,6 +868,11 @@ static void run_close(struct running *x)
 	box_root_close(&x->root);
 }
 
+static bool run_is_in_volume(const struct box_request *q)
+{
+	return q->sandbox ? q->sandbox->facts.on_volume : box_workspace_is_volume(q);
+}
+
 int box_run(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)
 {
 	static const int left_out[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGPIPE};
@@ -889,7 +906,7 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.limits = q->limits,
 		.notes = {.arena = a},
 		.rootfs = "",
-		.disk_backing = box_workspace_is_volume(q) ? "volume" : "memory",
+		.disk_backing = run_is_in_volume(q) ? "volume" : "memory",
 	};
 	ret->limits.disk = box_workspace_size(&q->limits);
 	ret->sandbox_id = q->sandbox ? q->sandbox->id : NULL;

@@ -18,6 +18,7 @@
 #include "reaper/order.h"
 #include "sys/loop.h"
 #include "sys/patience.h"
+#include "sys/sys.h"
 
 enum {
 	FACTS_MAX = 64 << 10,
@@ -50,7 +51,7 @@ static const struct json_row sandbox_facts_rows[] = {
 	F(sandbox_facts, "uid", U32, uid),
 	F(sandbox_facts, "gid", U32, gid),
 	F(sandbox_facts, "idle_s", U32, idle_s, REQUIRED),
-	F(sandbox_facts, "on_disk", BOOL, on_disk),
+	F(sandbox_facts, "on_volume", BOOL, on_volume),
 	O(sandbox_facts, "limits", limits, box_limits, REQUIRED),
 };
 TABLE(sandbox_facts);
@@ -139,6 +140,14 @@ void sandbox_close(struct sandbox *s)
 	fd_close(&s->init_pidfd);
 }
 
+static struct sandbox sandbox_steal(struct sandbox *s)
+{
+	const struct sandbox got = *s;
+
+	*s = SANDBOX_NONE;
+	return got;
+}
+
 int sandbox_look(const char *root, const char *container, struct arena *a, struct sandbox *ret,
 		 enum status *ret_status, struct error *e)
 {
@@ -164,8 +173,7 @@ int sandbox_look(const char *root, const char *container, struct arena *a, struc
 	s.dfd = fd_steal(&store.dfd);
 	if (ret_status)
 		*ret_status = status;
-	*ret = s;
-	s = SANDBOX_NONE;
+	*ret = sandbox_steal(&s);
 	return 0;
 }
 
@@ -201,6 +209,8 @@ static int sandbox_check_alive(const struct sandbox *s, enum status status, stru
 		return 0;
 	if (idle && flock(s->lock_fd, LOCK_SH | LOCK_NB) < 0)
 		return 0; /* a long call is not idle */
+	if (s->lock_fd >= 0)
+		flock(s->lock_fd, LOCK_UN); /* which the sweep needs */
 	sandbox_sweep(s->root, true);
 	return sandbox_refuse_expired(
 		s->id, idle ? "was idle for too long" : "has ended by itself", e);
@@ -218,8 +228,7 @@ int sandbox_open(const char *root, const char *id, struct arena *a, struct sandb
 		return e->class == ERR_NOT_FOUND ? sandbox_refuse_missing(root, id, a, e) : -1;
 	if (sandbox_check_alive(&s, status, a, e) < 0)
 		return -1;
-	*ret = s;
-	s = SANDBOX_NONE;
+	*ret = sandbox_steal(&s);
 	return 0;
 }
 
@@ -277,14 +286,9 @@ static bool sandbox_has_killed(const struct sandbox *s)
 /* Nothing is there but its first process, and nothing is on its way. */
 static bool sandbox_is_quiet(const struct sandbox *s, struct arena *a)
 {
-	struct error ignored;
-	pid_t *pids;
-	size_t n;
-
 	if (!sandbox_lives(s))
 		return true; /* its end is that of all */
-	return sandbox_has_killed(s) &&
-	       life_pids(s->root, s->container, a, &pids, &n, &ignored) == 0 && n <= 1;
+	return sandbox_has_killed(s) && life_is_alone(s->root, &s->record, a);
 }
 
 bool sandbox_settle(const struct sandbox *s, struct arena *a)
@@ -338,7 +342,7 @@ static int create_config(const struct box_request *q, const struct box_root *roo
 		.uid = q->uid,
 		.gid = q->gid,
 		.idle_s = idle_s,
-		.on_disk = box_workspace_is_volume(q),
+		.on_volume = box_workspace_is_volume(q),
 		.limits = q->limits,
 	};
 	struct box_request box = *q;
@@ -373,12 +377,13 @@ static void create_take_note(void *context, const char *text)
 	noted_take(notes, box_words(text, notes->arena));
 }
 
-static int create_in_root(const struct box_request *q, const struct box_root *root, const char *id,
+static int create_in_root(const struct box_request *q, struct box_root *root, const char *id,
 			  uint32_t idle_s, struct arena *a, struct noted *notes, struct error *e)
 {
 	autoclose int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	const int streams[3] = {null_fd, null_fd, null_fd};
 	const struct noter noter = {.take = create_take_note, .context = notes};
+	struct cgroup_boxes boxes = CGROUP_BOXES_NONE;
 	struct create_options o = box_options(q, root);
 	auto_sandbox struct sandbox s = SANDBOX_NONE;
 	struct buf config = buf_new(a, CONFIG_MAX);
@@ -388,9 +393,10 @@ static int create_in_root(const struct box_request *q, const struct box_root *ro
 
 	if (null_fd < 0)
 		return err_sys(e, "open /dev/null");
-	if (create_config(q, root, idle_s, a, &config, e) < 0)
-		return -1;
 	o.id = sandbox_container(id, a);
+	if (box_cgroup_open(q, true, o.id, a, &boxes, root, e) < 0)
+		return -1;
+	result = create_config(q, root, idle_s, a, &config, e);
 	o.config_text = config.data;
 	o.config_len = config.len;
 	o.streams = streams;
@@ -399,7 +405,10 @@ static int create_in_root(const struct box_request *q, const struct box_root *ro
 	o.take_listener = false;
 	o.observe = OBSERVE_NOTHING;
 	o.noter = &noter;
-	if (life_create(&o, a, &c, e) < 0)
+	if (result == 0)
+		result = life_create(&o, a, &c, e);
+	cgroup_boxes_close(&boxes);
+	if (result < 0)
 		return -1;
 	c.noter = NULL;
 	result = create_start(&c, &s, idle_s, a, e);
@@ -413,38 +422,47 @@ static int create_in_root(const struct box_request *q, const struct box_root *ro
 static int create_box(const struct box_request *q, const char *id, uint32_t idle_s,
 		      struct arena *a, struct noted *notes, struct error *e)
 {
+	struct cgroup_boxes boxes = CGROUP_BOXES_NONE;
 	struct box_root root = BOX_ROOT_NONE;
 	int result = box_root_find(q, a, &root, e);
 
 	if (result == 0 && root.note)
 		noted_take(notes, root.note);
+	/* An ordinary user's scope would be his who makes the box, and not of those who use it. */
+	if (result == 0 && sys_is_machine_root())
+		result = box_cgroup_open(q, true, sandbox_container(id, a), a, &boxes, &root, e);
 	if (result == 0)
 		result = create_in_root(q, &root, id, idle_s, a, notes, e);
+	cgroup_boxes_close(&boxes);
 	box_root_close(&root);
 	return result;
 }
 
-int sandbox_create(const struct box_request *q, const char *id, uint32_t idle_s, struct arena *a,
-		   const char **ret_id, struct noted *notes, struct error *e)
+int sandbox_create(const struct box_request *q, const char *id, uint32_t idle_s, uint32_t most,
+		   struct arena *a, const char **ret_id, struct noted *notes, struct error *e)
 {
 	autoclose int registry_fd = -1;
 
 	if (id ? sandbox_check_id(id, e) < 0 : !(id = sandbox_make_id(a, e)))
 		return -1;
-	registry_fd = sandbox_registry_open(q->state_root, patience_until(PATIENCE_PEER_MS), e);
+	registry_fd =
+		sandbox_registry_open(q->state_root, true, patience_until(PATIENCE_PEER_MS), e);
 	if (registry_fd < 0)
 		return -1;
 	sandbox_registry_sweep(registry_fd, q->state_root, false);
-	if (sandbox_registry_count(q->state_root, a) >= SANDBOX_MOST &&
+	if (sandbox_registry_count(q->state_root, a) >= most &&
 	    sandbox_registry_sweep(registry_fd, q->state_root, true) == 0)
 		return err_set(e, ERR_HOST,
-			       "there are %d boxes, which is the most that there may be: box destroy "
+			       "there are %u boxes, which is the most that there may be: box destroy "
 			       "what is no longer needed (box list)",
-			       SANDBOX_MOST);
+			       most);
 	if (create_box(q, id, idle_s ? idle_s : SANDBOX_IDLE_S, a, notes, e) < 0)
 		return e->class == ERR_EXISTS ?
 			       err_set(e, ERR_EXISTS, "there is a box \"%s\" already", id) :
 			       -1;
+	/* Whoever had that name before is no longer asked for. */
+	if (sandbox_registry_find(q->state_root, id, a))
+		sandbox_registry_add(registry_fd, id, "", a);
 	*ret_id = id;
 	return 0;
 }

@@ -49,7 +49,7 @@ struct sandbox_facts {
 	char *rootfs;	/* for people */
 	uint32_t uid, gid;
 	uint32_t idle_s; /* unused for so long, it is removed */
-	bool on_disk;	 /* its workspace is a directory of the caller's */
+	bool on_volume;	 /* its workspace is a directory of the caller's */
 	struct box_limits limits;
 };
 
@@ -73,10 +73,10 @@ void sandbox_close(struct sandbox *s);
  * model. */
 int sandbox_check_id(const char *id, struct error *e);
 
-/* id NULL: one is made up. idle_s 0: the default. The request says what the box has; it has no
- * program. */
-int sandbox_create(const struct box_request *q, const char *id, uint32_t idle_s, struct arena *a,
-		   const char **ret_id, struct noted *notes, struct error *e);
+/* id NULL: one is made up. idle_s 0: the default. most: how many there may be. The request says
+ * what the box has; it has no program. */
+int sandbox_create(const struct box_request *q, const char *id, uint32_t idle_s, uint32_t most,
+		   struct arena *a, const char **ret_id, struct noted *notes, struct error *e);
 
 /* Opens a box that runs. ERR_NOT_FOUND: there is none; ERR_EXPIRED: there was. */
 int sandbox_open(const char *root, const char *id, struct arena *a, struct sandbox *ret,
@@ -111,6 +111,21 @@ int sandbox_list(const char *root, struct arena *a, struct sandbox_view **ret, s
 /* As one object. */
 void sandbox_write(const struct sandbox_view *v, struct buf *b);
 
+/* ---- what was done in it ---- */
+
+struct sandbox_event {
+	const char *verb;
+	const char *path;		 /* of a file; NULL: none */
+	const struct box_result *result; /* of a call; NULL: it was none */
+	struct strings args;
+	bool failed;
+};
+int sandbox_log(const struct sandbox *s, const struct sandbox_event *ev, struct arena *a,
+		struct error *e);
+
+/* Lines of JSON, the newest last. */
+int sandbox_read_log(const struct sandbox *s, struct buf *b, struct arena *a, struct error *e);
+
 /* ---- calls ---- */
 
 /* Makes a request one for a call in s: with the box's limits and ids, and a place for the code.
@@ -137,8 +152,9 @@ bool sandbox_lives(const struct sandbox *s);
 
 /* ---- for sandbox*.c ---- */
 
-/* Opens the list of boxes, locked; -1: somebody else works on it, and did not finish by then. */
-int sandbox_registry_open(const char *root, int64_t until, struct error *e);
+/* Opens the list of boxes, locked, and makes it if it may; -1: there is none, or somebody else
+ * works on it, and did not finish by then. */
+int sandbox_registry_open(const char *root, bool make, int64_t until, struct error *e);
 size_t sandbox_registry_sweep(int registry_fd, const char *root, bool thoroughly);
 size_t sandbox_registry_count(const char *root, struct arena *a);
 /* Whether it is among those that have expired, and why. */

@@ -12,6 +12,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "box/image.h"
 #include "box/sandbox.h"
 #include "json/json.h"
 #include "sys/loop.h"
@@ -21,14 +22,14 @@
 
 enum { REGISTRY_MAX = 64 << 10, REGISTRY_LINES = 256 };
 
-int sandbox_registry_open(const char *root, int64_t until, struct error *e)
+int sandbox_registry_open(const char *root, bool make, int64_t until, struct error *e)
 {
-	autoclose int root_dfd = store_open_root(root, true, e), fd = -1;
+	autoclose int root_dfd = store_open_root(root, make, e), fd = -1;
 
 	if (root_dfd < 0)
 		return -1;
-	fd = openat(root_dfd, REGISTRY, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-		    0600);
+	fd = openat(root_dfd, REGISTRY,
+		    O_RDWR | (make ? O_CREAT : 0) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_sys(e, "open the list of boxes");
 	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
@@ -61,8 +62,9 @@ const char *sandbox_registry_find(const char *root, const char *id, struct arena
 		if (!why || why > end)
 			continue;
 		*why = '\0';
+		/* The last one counts; without a reason, there was such a box again. */
 		if (str_eq(line, id))
-			found = why + 1; /* the last one counts */
+			found = why[1] ? why + 1 : NULL;
 	}
 	return found;
 }
@@ -175,9 +177,11 @@ size_t sandbox_registry_sweep(int registry_fd, const char *root, bool thoroughly
 size_t sandbox_sweep(const char *root, bool thoroughly)
 {
 	struct error ignored;
+	/* Without a list no box was ever made. */
 	autoclose int fd = sandbox_registry_open(
-		root, thoroughly ? patience_until(PATIENCE_PEER_MS) : 0, &ignored);
+		root, false, thoroughly ? patience_until(PATIENCE_PEER_MS) : 0, &ignored);
 
+	image_sweep(root);
 	return fd < 0 ? 0 : sandbox_registry_sweep(fd, root, thoroughly);
 }
 
@@ -238,7 +242,7 @@ void sandbox_write(const struct sandbox_view *v, struct buf *b)
 	buf_printf(b,
 		   ",\"idle_s\":%" PRId64
 		   ",\"idle_limit_s\":%u,\"disk_backing\":\"%s\",\"limits\":",
-		   v->idle_s, v->facts.idle_s, v->facts.on_disk ? "directory" : "memory");
+		   v->idle_s, v->facts.idle_s, v->facts.on_volume ? "volume" : "memory");
 	box_write_limits(&v->facts.limits, b);
 	buf_char(b, '}');
 }

@@ -33,10 +33,13 @@ static const struct cgroup_hierarchy *boxes_tree(const struct cgroup_host *host)
 	const struct cgroup_hierarchy *found = NULL;
 	size_t i;
 
-	for (i = 0; i < host->n; i++)
-		if (host->v[i].units &&
-		    (host->v[i].unified || (!found && str_eq(host->v[i].controllers, "name=systemd"))))
-			found = &host->v[i];
+	for (i = 0; i < host->n; i++) {
+		const struct cgroup_hierarchy *h = &host->v[i];
+
+		if (h->units &&
+		    (h->unified || (!found && str_eq(h->controllers, "name=systemd"))))
+			found = h;
+	}
 	return found;
 }
 
@@ -227,8 +230,8 @@ static int scope_await(const struct cgroup_hierarchy *h, const char *path, struc
 	do {
 		fd_close(&dfd);
 		dfd = boxes_open_dir(h, path);
-		if (dfd >= 0 && (h->unified ? dir_has_process(dfd, HOLDER) && !dir_has_process(dfd, ".") :
-					      dir_has_process(dfd, ".")))
+		if (dfd >= 0 && boxes_are_held(dfd) &&
+		    !(h->unified && dir_has_process(dfd, ".")))
 			return 0;
 	} while (cgroup_wait(&wait));
 	return err_set(e, ERR_HOST, "the holder is not in " CGROUP_BOXES);

@@ -4,9 +4,9 @@
  * that by files alone.
  *
  * systemd keeps a scope as long as there is a process in it, so there is one: the holder, which
- * has nothing open and sleeps. When there have been no boxes for a while it ends, and the scope with
- * it. Who makes a box has a shared lock on the scope's directory until its cgroup is there; the
- * holder ends under an exclusive one.
+ * has nothing open and sleeps. When there have been no boxes for a while it ends, and the scope
+ * with it. Who makes a box has a shared lock on the scope's directory until its cgroup is there;
+ * the holder ends under an exclusive one.
  */
 #pragma once
 
@@ -28,7 +28,7 @@ struct cgroup_boxes {
 void cgroup_boxes_open(const struct cgroup_host *host, bool start, struct arena *a,
 		       struct cgroup_boxes *ret);
 
-/* For an ordinary user, who may have no cgroups where he is: moves this very process into a scope of
- * his own manager, which is his to divide. The scope ends with the process. */
+/* For an ordinary user, who may have no cgroups where he is: moves this very process into a scope
+ * of his own manager, which is his to divide. The scope ends with the process. */
 int cgroup_boxes_enter(struct error *e);
 void cgroup_boxes_close(struct cgroup_boxes *b);

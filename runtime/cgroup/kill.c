@@ -22,6 +22,7 @@
 #include "sys/loop.h"
 
 #define KILL_US 10000000L
+#define REST_US 2000000L
 #define BATCH 64
 
 static int pid_compare(const void *a, const void *b)
@@ -224,10 +225,17 @@ static int is_populated(const struct cgroup_dirs *d)
 	return strstr(text, "populated 1") != NULL;
 }
 
-/* Directories of a unit are the container's for certain while its init is alive. */
-static bool kill_is_over(int init_pidfd)
+/* Directories of a unit are the container's for certain while its init is alive. What was killed
+ * with init has a moment to end. */
+static bool kill_is_over(const struct cgroup_dirs *d, int init_pidfd)
 {
-	return init_pidfd >= 0 && loop_is_ready(init_pidfd, POLLIN, 0);
+	struct cgroup_waiting wait = {.left_us = REST_US};
+
+	if (init_pidfd < 0 || !loop_is_ready(init_pidfd, POLLIN, 0))
+		return false;
+	while (!cgroup_is_empty(d) && cgroup_wait(&wait))
+		;
+	return true;
 }
 
 int cgroup_kill_with_init(const struct cgroup_dirs *d, int init_pidfd, struct error *e)
@@ -239,7 +247,7 @@ int cgroup_kill_with_init(const struct cgroup_dirs *d, int init_pidfd, struct er
 
 	do {
 		cgroup_pid_list_free(&left);
-		if (kill_is_over(init_pidfd))
+		if (kill_is_over(d, init_pidfd))
 			return 0;
 		rc = pids_collect(d, &left, e);
 		n = left.n;

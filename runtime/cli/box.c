@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "box/operator.h"
 #include "box/sandbox.h"
 #include "cli/box.h"
 #include "cli/cli.h"
@@ -32,6 +33,7 @@ static int box_request_of(struct cli *c, struct box_request *q, struct error *e)
 	q->systemd = cli_wants_systemd(c);
 	q->systemd_timeout_s = c->systemd_timeout;
 	q->no_cgroups = c->cgroup_manager && str_eq(c->cgroup_manager, "disabled");
+	q->own_cgroups = c->cgroup_manager && str_eq(c->cgroup_manager, "cgroupfs");
 	q->redact = c->redact || c->redact_rules;
 	q->redact_rules = c->redact_rules;
 	q->output = c->json ? OUTPUT_KEEP : c->stream ? OUTPUT_EVENTS : OUTPUT_PASS;
@@ -80,21 +82,34 @@ static int create_show(const struct cli *c, const char *id, const struct noted *
 
 static int box_create(struct cli *c, const char *language, struct error *e)
 {
+	const struct operator_given given = {.memory = c->memory,
+					     .cpus = c->cpus,
+					     .pids = c->pids_limit,
+					     .disk = c->disk,
+					     .timeout = c->timeout,
+					     .output = c->output_limit};
 	struct noted notes = {.arena = c->arena};
 	struct box_request q;
 	const char *id = c->box_id;
+	struct operator_file operator;
 	int64_t idle_ns = 0;
+	uint32_t longest;
 
 	if (box_request_of(c, &q, e) < 0 || do_limits(c, &q, e) < 0 ||
 	    do_volumes(c, &q, e) < 0 || do_ulimits(c, &q, e) < 0 || do_user(c, &q, e) < 0 ||
 	    do_duration("idle", c->idle, &idle_ns, c->arena, e) < 0)
 		return -1;
-	if (c->idle && (idle_ns < LOOP_SECOND || idle_ns > SANDBOX_IDLE_S * LOOP_SECOND))
-		return err_set(e, ERR_USAGE, "--idle: \"%s\" is not from 1 to %d seconds", c->idle,
-			       SANDBOX_IDLE_S);
+	if (operator_read(c->arena, &operator, e) < 0)
+		return -1;
+	longest = operator.idle_s.set ? operator.idle_s.v : SANDBOX_IDLE_S;
+	if (c->idle && (idle_ns < LOOP_SECOND || idle_ns > longest * LOOP_SECOND))
+		return err_set(e, ERR_USAGE, "--idle: \"%s\" is not from 1 to %u seconds", c->idle,
+			       longest);
 	if (language && !(q.language = box_language_find(language)))
 		return err_set(e, ERR_USAGE, "there is no language \"%s\" (see sbxrun help do)",
 			       language);
+	if (operator_hold(&operator, &given, &q, e) < 0)
+		return -1;
 	if (q.pure)
 		return err_set(e, ERR_USAGE, "--preset pure: what writes no file needs no box that "
 					     "stays: sbxrun do --preset pure");
@@ -105,8 +120,9 @@ static int box_create(struct cli *c, const char *language, struct error *e)
 			       "half of --memory at most; -v DIR:/workspace is a directory on disk");
 	if (!language && !q.rootfs)
 		return err_set(e, ERR_USAGE, "a language, or --rootfs, says what is in the box");
-	if (sandbox_create(&q, id, (uint32_t)(idle_ns / LOOP_SECOND), c->arena, &id, &notes, e) <
-	    0)
+	if (sandbox_create(&q, id, c->idle ? (uint32_t)(idle_ns / LOOP_SECOND) : longest,
+			   operator.boxes.set ? operator.boxes.v : SANDBOX_MOST, c->arena, &id,
+			   &notes, e) < 0)
 		return -1;
 	return create_show(c, id, &notes, e);
 }
@@ -124,6 +140,26 @@ static int box_pause(struct cli *c, const char *id, struct error *e)
 static int box_resume(struct cli *c, const char *id, struct error *e)
 {
 	return sandbox_pause(c->root, id, false, c->arena, e);
+}
+
+/* What can't be noted there is no reason to fail: that is for --audit. */
+void box_log(const struct cli *c, const struct sandbox *s, const struct sandbox_event *ev)
+{
+	struct error why;
+
+	if (sandbox_log(s, ev, c->arena, &why) < 0)
+		log_warn("%s", why.text);
+}
+
+static int box_logs(struct cli *c, const char *id, struct error *e)
+{
+	auto_sandbox struct sandbox s = SANDBOX_NONE;
+	struct buf b = buf_new(c->arena, OUTPUT_MAX);
+
+	if (sandbox_open(c->root, id, c->arena, &s, e) < 0 ||
+	    sandbox_read_log(&s, &b, c->arena, e) < 0)
+		return -1;
+	return cli_print(&b, e);
 }
 
 /* ---- list, gc ---- */
@@ -202,6 +238,9 @@ static void call_explain(struct box_result *r, const char *id, const struct erro
 static int call_request(struct cli *c, struct sandbox *s, bool is_command, struct box_request *q,
 			int *ret_stdin_fd, struct error *e)
 {
+	const struct operator_given given = {.timeout = c->timeout, .output = c->output_limit};
+	struct operator_file operator;
+
 	/* What follows reads them as `do` does. */
 	c->args += 2;
 	c->n_args -= 2;
@@ -209,7 +248,8 @@ static int call_request(struct cli *c, struct sandbox *s, bool is_command, struc
 	if (box_request_of(c, q, e) < 0 || do_program(c, q, e) < 0)
 		return -1;
 	sandbox_request(s, q, c->arena);
-	if (do_limits(c, q, e) < 0 || do_denials(c, q, e) < 0 ||
+	if (operator_read(c->arena, &operator, e) < 0 || do_limits(c, q, e) < 0 ||
+	    operator_hold_call(&operator, &given, q, e) < 0 || do_denials(c, q, e) < 0 ||
 	    do_stdin(c, q, ret_stdin_fd, e) < 0)
 		return -1;
 	q->terminal = false;
@@ -238,6 +278,10 @@ static int call_run(struct cli *c, const char *id, bool is_command, struct error
 	if (result == 0) {
 		result = box_do(&q, c->arena, r, e);
 		sandbox_touch(&s);
+		box_log(c, &s, &(struct sandbox_event){.verb = is_command ? "exec" : "run",
+						       .result = r,
+						       .args = q.args,
+						       .failed = r->status != BOX_OK});
 	}
 	if (result < 0 && !c->json && !c->stream) {
 		c->failure = r->error ? box_exit_status(r) : DO_FAILURE;
@@ -284,6 +328,7 @@ static const struct box_verb verbs[] = {
 	{"stat", "ID PATH", 2, 2, box_stat_file, {"json"}},
 	{"rm-file", "ID PATH", 2, 2, box_remove_file, {"json"}},
 	{"list", "", 0, 0, box_list, {"json"}},
+	{"logs", "ID", 1, 1, box_logs, {NULL}},
 	{"pause", "ID", 1, 1, box_pause, {NULL}},
 	{"resume", "ID", 1, 1, box_resume, {NULL}},
 	{"destroy", "ID", 1, 1, box_destroy, {NULL}},
@@ -381,6 +426,6 @@ const struct cli_command cli_box = {
 	"box",
 	"create [LANGUAGE] | exec ID -- COMMAND [ARG…] | run ID LANGUAGE CODE|FILE|- [-- ARG…] | "
 	"write ID PATH [FILE|-] | read ID PATH | ls ID [PATH] | stat ID PATH | rm-file ID PATH | "
-	"list | pause ID | resume ID | destroy ID | gc",
+	"list | logs ID | pause ID | resume ID | destroy ID | gc",
 	"keep a box between calls, and run code in it", verb_options, ARRAY_SIZE(verb_options), 1,
 	SIZE_MAX, true, box_run_verb, .failure = DO_FAILURE};

@@ -100,7 +100,7 @@ static void filing_tell_info(struct filing *x, const struct file_info *i)
 
 	buf_printf(&x->out, "%-9s %04o %10" PRIu64 " ", i->type, i->mode, i->size);
 	for (p = i->name; *p; p++)
-		buf_char(&x->out, (unsigned char)*p < 0x20 || *p == 0x7f ? '?' : *p);
+		buf_add(&x->out, (unsigned char)*p < 0x20 || *p == 0x7f ? "?" : p, 1);
 	buf_char(&x->out, '\n');
 }
 
@@ -167,6 +167,8 @@ static int filing_in_box(struct filing *x, int (*act)(struct filing *x, struct e
 		return -1;
 	result = act(x, e);
 	files_close(&x->files);
+	box_log(x->c, &s, &(struct sandbox_event){
+				  .verb = x->c->args[0], .path = x->path, .failed = result < 0});
 	return result;
 }
 

@@ -482,6 +482,8 @@ int do_show(const struct cli *c, const struct box_result *r, struct error *e)
 	struct buf b = buf_new(c->arena, RESULT_MAX);
 
 	if (c->json || c->stream) {
+		if (r->unsent)
+			buf_add(&b, r->unsent, r->unsent_len);
 		if (c->stream)
 			buf_str(&b, "{\"event\":\"end\",\"result\":");
 		box_result_write(r, &b);

@@ -22,8 +22,8 @@ int do_program(const struct cli *c, struct box_request *q, struct error *e);
 /* *ret_fd: what was opened for it, to be closed. */
 int do_stdin(const struct cli *c, struct box_request *q, int *ret_fd, struct error *e);
 
-/* Where it is to be recorded; whether that is likely to work; and the record. What can't be recorded
- * is not run. */
+/* Where it is to be recorded; whether that is likely to work; and the record. What can't be
+ * recorded is not run. */
 int do_audit_files(const struct cli *c, const struct box_request *q, struct strings *ret,
 		   struct error *e);
 int do_audit_try(const struct cli *c, const struct strings *files, struct error *e);

@@ -52,18 +52,17 @@ static int learn_watch(struct cli *c, enum learn_format format, int fd, struct e
 static int learn_run(struct cli *c, struct error *e)
 {
 	const int format = learn_format_find(c->format ? c->format : "text");
-	struct learning learning;
 	int result, fd;
 
 	if (format < 0)
 		return err_set(e, ERR_USAGE, "--format: \"%s\" is neither text, json nor oci",
 			       c->format);
 	fd = learn_open_output(c->output, e);
-	if (fd < 0 || learn_open(&learning, e) < 0)
+	c->learning = arena_new(c->arena, struct learning);
+	if (fd < 0 || learn_open(c->learning, e) < 0)
 		return -1;
-	c->learning = &learning;
 	result = learn_watch(c, (enum learn_format)format, fd, e);
-	learn_close(&learning);
+	learn_close(c->learning);
 	if (c->output)
 		fd_close(&fd);
 	return result;

@@ -145,7 +145,7 @@ static int look_caps(struct look *l)
 	struct error e;
 	uint64_t lost;
 
-	if (caps_probe_host(false, &host, &e) < 0)
+	if (caps_probe_host(&host, &e) < 0)
 		return look_missing(l, "%s", e.text);
 	lost = host.known & ~host.available;
 	if (!lost)

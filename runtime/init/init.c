@@ -87,6 +87,14 @@ static int init_set_oom_score(struct init *in, struct error *e)
 {
 	if (!in->plan->program.oom_score_adj.set || init_is_given_oom_score(in->plan))
 		return 0;
+	/* The host's will do, if it shows us: one of our own costs as much as ten mounts. */
+	in->proc_dfd = proc_open_host(e);
+	if (in->proc_dfd >= 0 && init_write_oom_score(in, e) == 0) {
+		if (!in->plan->sysctls.n)
+			fd_close(&in->proc_dfd);
+		return 0;
+	}
+	fd_close(&in->proc_dfd);
 	in->proc_dfd = proc_open(e);
 	return in->proc_dfd < 0 ? -1 : init_write_oom_score(in, e);
 }
@@ -200,15 +208,22 @@ static int init_write_sysctls(struct init *in, struct error *e)
 	return 0;
 }
 
-/* Writes through a private procfs, for the image may have put anything on its own /proc. Before the
- * masks, which cover parts of /proc, and while init may still mount. */
+/* Writes through the host's procfs, if it was opened and nothing lies on the files, or else through
+ * a private one, for the image may have put anything on its own /proc. Before the masks, which
+ * cover parts of /proc, and while init may still mount. The host's is of no use to anybody
+ * afterwards: it is closed at once. */
 static int init_write_proc(struct init *in, struct error *e)
 {
-	if (!in->plan->sysctls.n && !in->plan->lsm.apparmor_profile && !in->plan->lsm.selinux_label)
+	const bool labels = in->plan->lsm.apparmor_profile || in->plan->lsm.selinux_label;
+	const bool written = in->proc_dfd >= 0 && init_write_sysctls(in, e) == 0;
+
+	fd_close(&in->proc_dfd);
+	if (!labels && (written || !in->plan->sysctls.n))
 		return 0;
+	in->proc_dfd = proc_open(e);
 	if (in->proc_dfd < 0)
-		in->proc_dfd = proc_open(e);
-	return in->proc_dfd < 0 ? -1 : init_write_sysctls(in, e);
+		return -1;
+	return written ? 0 : init_write_sysctls(in, e);
 }
 
 static int init_finish_root(struct init *in, struct error *e)

@@ -331,8 +331,8 @@ static void json_report(const struct learn_view *v, const struct needs *n, struc
 		   needs_rows(l, n, a));
 	buf_str(b, ",\"assumed\":[");
 	for (s = needs_assumed; s->name; s++) {
-		buf_printf(b, "%s{\"name\":\"%s\",\"why\":", s == needs_assumed ? "" : ",",
-			   s->name);
+		buf_str(b, s == needs_assumed ? "" : ",");
+		buf_printf(b, "{\"name\":\"%s\",\"why\":", s->name);
 		json_write_string(b, s->why);
 		buf_char(b, '}');
 	}

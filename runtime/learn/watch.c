@@ -20,8 +20,7 @@ enum {
 	PIDS = 1 << 22, /* the most that the kernel gives out */
 	HELD_MAX = 64,
 	END_MS = 10000,
-	KERNEL_RESTARTS =
-		512, /* from here on errors are the kernel's own: the call is begun anew */
+	KERNEL_RESTARTS = 512, /* errors from here on are the kernel's own: it begins anew */
 };
 
 enum phase {

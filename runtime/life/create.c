@@ -107,7 +107,8 @@ static int create_record(const struct making *m, const struct host_facts *facts,
 	return 0;
 }
 
-static int create_remember_init(struct created *c, struct arena *a, struct error *e)
+/* A child that nobody has collected keeps its number and the time of its birth. */
+static int create_look_at_init(struct created *c, struct error *e)
 {
 	struct proc_stat stat;
 
@@ -115,7 +116,7 @@ static int create_remember_init(struct created *c, struct arena *a, struct error
 		return err_sys(e, "read /proc/%d/stat", c->pid);
 	c->record.pid = c->pid;
 	c->record.pid_start = stat.start;
-	return store_write(&c->store, &c->record, a, e);
+	return 0;
 }
 
 /* What else could tell whose the processes are that outlive init? */
@@ -124,13 +125,27 @@ static bool create_needs_ns_ids(const struct record *r)
 	return !r->cgroups.n && !r->own_pid_ns && r->own_mount_ns;
 }
 
-/* Whoever may look at it at any time. Others had to do so while it waited for its maps. */
-static void create_find_ns_ids(struct record *r, pid_t pid)
+/* The record that create_commit() makes the container's. It is written while init is busy, which
+ * would have to wait for it later. */
+static int create_prepare_record(const struct making *m, struct error *e)
 {
+	struct record r = m->made.record;
+
+	r.committed = true;
+	r.rdt.made = false; /* a shared class outlives its maker */
+	return store_prepare(&m->made.store, &r, m->a, e);
+}
+
+/* Whoever may look at it at any time. Others had to do so while it waited for its maps. */
+static int create_find_ns_ids(struct making *m, struct error *e)
+{
+	struct record *r = &m->made.record;
 	uint64_t user_id;
 
-	if (create_needs_ns_ids(r) && !r->mnt_id)
-		members_ids(pid, &r->mnt_id, r->own_user_ns ? &r->user_id : &user_id);
+	if (!create_needs_ns_ids(r) || r->mnt_id)
+		return 0;
+	members_ids(m->made.pid, &r->mnt_id, r->own_user_ns ? &r->user_id : &user_id);
+	return create_prepare_record(m, e);
 }
 
 static int create_run_hooks(struct making *m, struct error *e)
@@ -145,7 +160,7 @@ static int create_run_hooks(struct making *m, struct error *e)
 	if (!h->prestart.n && !h->create_runtime.n)
 		return 0;
 	/* A hook may ask for the state, and must find the pid there. */
-	if (create_remember_init(c, m->a, e) < 0)
+	if (store_write(&c->store, &c->record, m->a, e) < 0)
 		return -1;
 	/* "created" is the specification's word for what comes after the namespaces are made,
 	 * though `state` says "creating" until create has succeeded. */
@@ -247,13 +262,11 @@ static int create_commit(struct making *m, int sock, struct error *e)
 	const struct create_options *o = m->o;
 	struct created *c = &m->made;
 
-	if (create_lift_scheduler(&m->plan, c->pid, e) < 0)
+	if (create_lift_scheduler(&m->plan, c->pid, e) < 0 || create_find_ns_ids(m, e) < 0 ||
+	    store_commit(&c->store, e) < 0)
 		return -1;
-	create_find_ns_ids(&c->record, c->pid);
 	c->record.committed = true;
-	c->record.rdt.made = false; /* a shared class outlives its maker */
-	if (create_remember_init(c, m->a, e) < 0)
-		return -1;
+	c->record.rdt.made = false;
 	range_settle(&m->tightened, c->record.pid, c->record.pid_start);
 	if (o->pidfd_socket && life_send_pidfd(o->pidfd_socket, c->pidfd, e) < 0)
 		return -1;
@@ -275,7 +288,7 @@ static int create_attend(struct making *m, int sock, struct error *e)
 	const struct plan *p = &m->plan;
 	struct created *c = &m->made;
 
-	if (create_set_oom_score(p, c->pid, e) < 0)
+	if (create_set_oom_score(p, c->pid, e) < 0 || create_look_at_init(c, e) < 0)
 		return -1;
 	if (m->init.parent_acts) {
 		/* Interfaces first: hooks may want to set them up further. */
@@ -285,7 +298,10 @@ static int create_attend(struct making *m, int sock, struct error *e)
 			return -1;
 	}
 	if (m->init.forks_program &&
-	    (create_await_birth(m, sock, e) < 0 || create_wait_briefly(sock, e) < 0))
+	    (create_await_birth(m, sock, e) < 0 || create_wait_briefly(sock, e) < 0 ||
+	     create_look_at_init(c, e) < 0))
+		return -1;
+	if (create_prepare_record(m, e) < 0)
 		return -1;
 	if (msg_wait(sock, e) < 0 || stage_await(sock, STAGE_READY, e) < 0)
 		return -1;

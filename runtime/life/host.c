@@ -58,10 +58,9 @@ int life_probe_host(bool cgroups, struct arena *a, struct host_facts *ret, struc
 
 	if (host_check_kernel(e) < 0 ||
 	    (cgroups && cgroup_host_probe(!f.machine_root, a, &f.cgroup, e) < 0) ||
-	    caps_probe_host(false, &f.caps, e) < 0 ||
-	    caps_probe_host(true, &f.caps_userns, e) < 0 ||
-	    landlock_probe(&f.landlock_abi, e) < 0)
+	    caps_probe_host(&f.caps, e) < 0 || landlock_probe(&f.landlock_abi, e) < 0)
 		return -1;
+	f.caps_userns = caps_of_userns(&f.caps);
 	f.privileged = (f.caps.available & CAPS_BIT(CAP_SYS_ADMIN)) != 0;
 	*ret = f;
 	return 0;

@@ -87,8 +87,8 @@ int life_watch(struct oci_seccomp *c, enum observe how, bool learns, struct aren
 void life_watch_planned(const struct oci_seccomp *c, const struct seccomp_program *judge,
 			struct plan *p);
 
-/* Where limits are had if possible and there are no cgroups, or not all of their controllers: rlimits
- * in their place, and notes about those that the plan won't see. */
+/* Where limits are had if possible and there are no cgroups, or not all of their controllers:
+ * rlimits in their place, and notes about those that the plan won't see. */
 void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a,
 				struct notes *notes);
 
@@ -105,15 +105,16 @@ int life_plan(const struct create_options *o, struct host_facts *facts, const st
 /* Starts a created container: tells init, waits until the program runs, runs poststart hooks. After
  * a failed hook (ERR_HOOK) the caller must destroy the container, as the specification demands.
  * *ret_notify_fd is where the program will say that it is ready, if anybody waits for it, or -1.
- * take_fd: gets the listener of its filter, if there is one; NULL: it goes to listenerPath. */
+ * take_fd: gets the listener of its filter, if there is one; NULL: it goes to listenerPath.
+ * watched: the container, if its system calls are watched; NULL: they are not. */
 int life_start_created(struct store *s, struct record *r, int pidfd, int *ret_notify_fd,
 		       int *take_fd, struct created *watched, struct arena *a, struct error *e);
 
-/* Waits until the program runs. -1 with the reason why it doesn't; the process may
- * still be there. */
 /* Has it watched, once init says that whoever does may begin. */
 int life_await_watched(int sock, struct created *c, struct arena *a, struct error *e);
 
+/* Waits until the program runs. -1 with the reason why it doesn't; the process may
+ * still be there. */
 int life_await_program(int sock, pid_t pid, int pidfd, const struct record *r, int *take_fd,
 		       struct arena *a, struct error *e);
 

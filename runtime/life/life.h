@@ -213,6 +213,10 @@ int life_resume(const char *root, const char *id, struct arena *a, struct error 
 int life_pids(const char *root, const char *id, struct arena *a, pid_t **ret_pids, size_t *ret_n,
 	      struct error *e);
 
+/* Whether its first process is its only one. For containers that can't move their processes to
+ * other cgroups: one hierarchy is asked. */
+bool life_is_alone(const char *root, const struct record *r, struct arena *a);
+
 /* New limits; what is not given stays. All of them or, on failure, none. */
 int life_update(const char *root, const char *id, const struct oci_resources *resources,
 		const struct oci_intel_rdt *rdt, const struct noter *noter, struct arena *a,

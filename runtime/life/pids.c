@@ -80,6 +80,19 @@ static int pids_by_cgroups(const struct store *s, struct cgroup_dirs dirs, struc
 	return 0;
 }
 
+bool life_is_alone(const char *root, const struct record *r, struct arena *a)
+{
+	struct cgroup_dirs dirs = life_cgroups(r);
+	struct error ignored;
+	pid_t *pids;
+	size_t n;
+
+	dirs.n = dirs.n ? 1 : 0;
+	if (dirs.n && cgroup_pids(&dirs, a, &pids, &n, &ignored) == 0)
+		return n <= 1;
+	return life_pids(root, r->id, a, &pids, &n, &ignored) == 0 && n <= 1;
+}
+
 int life_pids(const char *root, const char *id, struct arena *a, pid_t **ret_pids, size_t *ret_n,
 	      struct error *e)
 {

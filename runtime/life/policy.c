@@ -35,17 +35,27 @@ static int file_check(const char *path, int fd, struct error *e)
 	return 0;
 }
 
+static char *file_read_text(const char *path, int fd, struct arena *a, size_t *ret_len,
+			    struct error *e)
+{
+	char *text;
+
+	if (file_check(path, fd, e) < 0)
+		return NULL;
+	text = fd_read_all(fd, FILE_MAX, a, ret_len);
+	if (!text)
+		err_sys(e, "read %s", path);
+	return text;
+}
+
 static int file_read(const char *path, int fd, struct arena *a, struct policy_file *ret,
 		     struct error *e)
 {
-	char *text;
 	size_t len;
+	char *text = file_read_text(path, fd, a, &len, e);
 
-	if (file_check(path, fd, e) < 0)
-		return -1;
-	text = fd_read_all(fd, FILE_MAX, a, &len);
 	if (!text)
-		return err_sys(e, "read %s", path);
+		return -1;
 	return policy_file_read(text, len, a, ret, e) < 0 ? err_wrap(e, "%s", path) : 0;
 }
 
@@ -59,17 +69,38 @@ int life_read_policy_file(const char *path, struct arena *a, struct policy_file 
 	return file_read(path, fd, a, ret, e);
 }
 
+/* 1; 0: there is none. */
+static int file_open_admins(const char *path, int *ret_fd, struct error *e)
+{
+	*ret_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (*ret_fd >= 0)
+		return 1;
+	if (errno == ENOENT || errno == ENOTDIR)
+		return 0;
+	return err_sys(e, "open %s: without it nothing is run", path);
+}
+
+int life_read_admin_file(const char *path, struct arena *a, char **ret_text, size_t *ret_len,
+			 struct error *e)
+{
+	autoclose int fd = -1;
+	int found = file_open_admins(path, &fd, e);
+
+	*ret_text = NULL;
+	if (found <= 0)
+		return found;
+	*ret_text = file_read_text(path, fd, a, ret_len, e);
+	return *ret_text ? 0 : -1;
+}
+
 int life_read_policies(struct arena *a, struct policy_file *ret, bool *ret_found, struct error *e)
 {
-	autoclose int fd = open(POLICY_FILE, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	autoclose int fd = -1;
+	int found = file_open_admins(POLICY_FILE, &fd, e);
 
 	*ret = (struct policy_file){0};
-	*ret_found = fd >= 0;
-	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-		return 0;
-	if (fd < 0)
-		return err_sys(e, "open %s: without it nothing is run", POLICY_FILE);
-	return file_read(POLICY_FILE, fd, a, ret, e);
+	*ret_found = found > 0;
+	return found > 0 ? file_read(POLICY_FILE, fd, a, ret, e) : found;
 }
 
 static bool file_offers(const struct policy_file *f, const char *name)

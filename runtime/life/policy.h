@@ -12,6 +12,11 @@
 /* The administrator's file; *ret_found: there is one. */
 int life_read_policies(struct arena *a, struct policy_file *ret, bool *ret_found, struct error *e);
 
+/* The text of another file of the administrator's, trusted under the same conditions; *ret_text is
+ * NULL if there is none. */
+int life_read_admin_file(const char *path, struct arena *a, char **ret_text, size_t *ret_len,
+			 struct error *e);
+
 /* The file at that path, checked in the same way. */
 int life_read_policy_file(const char *path, struct arena *a, struct policy_file *ret,
 			  struct error *e);

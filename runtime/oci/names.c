@@ -127,12 +127,15 @@ static int name_number(const struct name *names, size_t n, const char *name)
 	return -1;
 }
 
+#define CAP_PREFIX "CAP_"
+
 int oci_cap_number(const char *name)
 {
+	const char *rest = str_after(name, CAP_PREFIX);
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(cap_names); i++)
-		if (str_eq(cap_names[i], name))
+	for (i = 0; rest && i < ARRAY_SIZE(cap_names); i++)
+		if (str_eq(cap_names[i] + sizeof(CAP_PREFIX) - 1, rest))
 			return (int)i;
 	return -1;
 }

@@ -35,21 +35,29 @@ static bool mask_is_covered(const struct cover *c, struct in_root target, const 
 	       fstatvfs(target.fd, &fs) == 0 && (fs.f_flag & ST_RDONLY);
 }
 
+/* What the next place is covered with, or -1 with errno. *clone_fd is the caller's to close. */
+static int cover_take(struct cover *c, int *clone_fd)
+{
+	if (!c->attached) {
+		c->attached = true;
+		return c->fd;
+	}
+	return *clone_fd =
+		       open_tree(c->fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+}
+
 static int mask_cover(bool peers, struct cover *c, struct in_root target, const struct stat *st,
 		      struct error *e)
 {
 	autoclose int clone_fd = -1;
+	int fd;
 
 	if (mask_is_covered(c, target, st))
 		return 0;
-	if (!c->attached) {
-		c->attached = true;
-		return attach_tree(peers, c->fd, target, e);
-	}
-	clone_fd = open_tree(c->fd, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
-	if (clone_fd < 0)
+	fd = cover_take(c, &clone_fd);
+	if (fd < 0)
 		return err_sys(e, "clone");
-	return attach_tree(peers, clone_fd, target, e);
+	return attach_tree(peers, fd, target, e);
 }
 
 int mask_prepare(const struct plan *p, struct rootfs *r, struct error *e)
@@ -104,29 +112,77 @@ static int mask_find(const struct rootfs *r, const struct stat *root, const char
 	return 1;
 }
 
+struct covers {
+	struct cover null;
+	struct cover empty;
+	struct stat root;
+};
+
+static struct cover *covers_for(struct covers *c, const struct stat *st)
+{
+	return S_ISDIR(st->st_mode) ? &c->empty : &c->null;
+}
+
+/*
+ * Nearly all paths are names in the first directory of our own /proc or /sys, where only the kernel
+ * makes names. They need no descriptor, which saves a fourth of the time. 1: it is done, 0: this is
+ * none of them, or is a link.
+ */
+static int mask_own_name(const struct rootfs *r, struct covers *c, const char *path,
+			 struct error *e)
+{
+	int base_dfd = mask_base(r, &path), fd;
+	autoclose int clone_fd = -1;
+	struct cover *cover;
+	struct stat st;
+
+	if (base_dfd == r->dfd || r->peers || path[0] != '/' || !path[1] || strchr(path + 1, '/'))
+		return 0;
+	path++;
+	if (fstatat(base_dfd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT;
+	if (S_ISLNK(st.st_mode))
+		return 0;
+	cover = covers_for(c, &st);
+	if (st.st_ino == cover->st.st_ino && st.st_dev == cover->st.st_dev)
+		return 1; /* listed twice */
+	fd = cover_take(cover, &clone_fd);
+	if (fd < 0)
+		return err_sys(e, "clone");
+	return move_mount(fd, "", base_dfd, path, MOVE_MOUNT_F_EMPTY_PATH) < 0 ?
+		       err_sys(e, "attach") :
+		       1;
+}
+
+/* Any path: by what it leads to, however it is spelt. */
+static int mask_path(const struct rootfs *r, struct covers *c, const char *path, const char *field,
+		     size_t i, struct error *e)
+{
+	auto_in_root struct in_root target = IN_ROOT_NONE;
+	struct stat st;
+	int found = mask_own_name(r, c, path, e);
+
+	if (found == 0) {
+		found = mask_find(r, &c->root, path, &target, &st, field, i, e);
+		if (found <= 0)
+			return found;
+		found = mask_cover(r->peers, covers_for(c, &st), target, &st, e);
+	}
+	return found < 0 ? err_wrap(e, "%s[%zu]: mask %s", field, i, path) : 0;
+}
+
 int mask_paths(const struct rootfs *r, const struct strings *paths, struct error *e)
 {
 	static const char field[] = "linux.maskedPaths";
-	struct cover null = {.fd = r->null_fd}, empty = {.fd = r->empty_dfd};
-	struct stat root;
+	struct covers c = {.null = {.fd = r->null_fd}, .empty = {.fd = r->empty_dfd}};
 	size_t i;
 
-	if (paths->n && (fstat(r->dfd, &root) < 0 || fstat(null.fd, &null.st) < 0 ||
-			 fstat(empty.fd, &empty.st) < 0))
+	if (paths->n && (fstat(r->dfd, &c.root) < 0 || fstat(c.null.fd, &c.null.st) < 0 ||
+			 fstat(c.empty.fd, &c.empty.st) < 0))
 		return err_sys(e, "%s: look at what covers", field);
-	for (i = 0; i < paths->n; i++) {
-		auto_in_root struct in_root target = IN_ROOT_NONE;
-		struct stat st;
-		int found = mask_find(r, &root, paths->v[i], &target, &st, field, i, e);
-
-		if (found <= 0) {
-			if (found < 0)
-				return -1;
-			continue;
-		}
-		if (mask_cover(r->peers, S_ISDIR(st.st_mode) ? &empty : &null, target, &st, e) < 0)
-			return err_wrap(e, "%s[%zu]: mask %s", field, i, paths->v[i]);
-	}
+	for (i = 0; i < paths->n; i++)
+		if (mask_path(r, &c, paths->v[i], field, i, e) < 0)
+			return -1;
 	return 0;
 }
 

@@ -11,7 +11,6 @@
 #include "sys/sys.h"
 
 enum {
-	EAGAIN_TRIES = 128,
 	PATH_SIZE = 4096,
 	ROUNDS_MAX = 40, /* as many links as the kernel follows */
 };
@@ -23,16 +22,8 @@ void in_root_close(struct in_root *p)
 
 int resolve_open_how(int root_dfd, const char *path, int flags, uint64_t how)
 {
-	int tries, fd;
-
-	/* EAGAIN: a rename somewhere raced with "..". Someone may be doing that on purpose. */
-	for (tries = 0; tries < EAGAIN_TRIES; tries++) {
-		fd = sys_openat2(root_dfd, path, (uint64_t)flags, 0,
-				 RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | how);
-		if (fd >= 0 || errno != EAGAIN)
-			return fd;
-	}
-	return -1;
+	return sys_openat2(root_dfd, path, (uint64_t)flags, 0,
+			   RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | how);
 }
 
 int resolve_open(int root_dfd, const char *path, int flags)

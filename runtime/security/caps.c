@@ -44,7 +44,7 @@ static enum bounded caps_bounded(int n)
 	return bound ? BOUNDED_YES : BOUNDED_NO;
 }
 
-int caps_probe_host(bool new_userns, struct cap_host *ret_host, struct error *e)
+int caps_probe_host(struct cap_host *ret_host, struct error *e)
 {
 	autocap cap_t own = cap_get_proc();
 	struct cap_host host = {0};
@@ -63,10 +63,13 @@ int caps_probe_host(bool new_userns, struct cap_host *ret_host, struct error *e)
 		    held == CAP_SET)
 			host.available |= CAPS_BIT(n);
 	}
-	if (new_userns)
-		host.available = host.known;
 	*ret_host = host;
 	return 0;
+}
+
+struct cap_host caps_of_userns(const struct cap_host *host)
+{
+	return (struct cap_host){.known = host->known, .available = host->known};
 }
 
 int caps_reset_securebits(struct error *e)

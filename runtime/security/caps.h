@@ -30,9 +30,12 @@
 
 #define CAPS_BIT(number) (UINT64_C(1) << (number))
 
-/* What plan_caps() asks for. new_userns: the payload gets a user namespace of its own (new or
- * joined), where it starts with every capability. */
-int caps_probe_host(bool new_userns, struct cap_host *ret_host, struct error *e);
+/* What plan_caps() asks for. */
+int caps_probe_host(struct cap_host *ret_host, struct error *e);
+
+/* The same for a payload in a user namespace of its own (new or joined), where it starts with every
+ * capability. */
+struct cap_host caps_of_userns(const struct cap_host *host);
 
 /* The caller's securebits back to none: with them a program that leaves root keeps its
  * capabilities, or root is nobody. Before the ids change. */

@@ -267,19 +267,31 @@ bool store_is_busy(const struct store *s)
  * synced, which costs milliseconds where the state lies on a disk: nothing that a record describes
  * outlives the machine. One that a disk lost with it is damaged, and `delete --force` removes it.
  */
-int store_put(const struct store *s, const char *name, const char *text, size_t len,
-	      struct error *e)
+static int store_put_new(const struct store *s, const char *name, const char *text, size_t len,
+			 struct error *e)
 {
 	autoclose int fd = openat(s->dfd, RECORD_NEW,
 				  O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	if (fd < 0 || fd_write_all(fd, text, len) < 0 ||
-	    renameat(s->dfd, RECORD_NEW, s->dfd, name) < 0)
+	if (fd < 0 || fd_write_all(fd, text, len) < 0)
 		return err_sys(e, "write %s of container \"%s\"", name, s->id);
 	return 0;
 }
 
-int store_write(const struct store *s, const struct record *r, struct arena *a, struct error *e)
+static int store_rename_new(const struct store *s, const char *name, struct error *e)
+{
+	if (renameat(s->dfd, RECORD_NEW, s->dfd, name) < 0)
+		return err_sys(e, "write %s of container \"%s\"", name, s->id);
+	return 0;
+}
+
+int store_put(const struct store *s, const char *name, const char *text, size_t len,
+	      struct error *e)
+{
+	return store_put_new(s, name, text, len, e) < 0 ? -1 : store_rename_new(s, name, e);
+}
+
+int store_prepare(const struct store *s, const struct record *r, struct arena *a, struct error *e)
 {
 	struct buf b = buf_new(a, RECORD_MAX);
 
@@ -287,7 +299,17 @@ int store_write(const struct store *s, const struct record *r, struct arena *a, 
 	if (b.overflow)
 		return err_set(e, ERR_CONFIG, "annotations and hooks are larger than %d bytes",
 			       RECORD_MAX);
-	return store_put(s, RECORD, b.data, b.len, e);
+	return store_put_new(s, RECORD, b.data, b.len, e);
+}
+
+int store_commit(const struct store *s, struct error *e)
+{
+	return store_rename_new(s, RECORD, e);
+}
+
+int store_write(const struct store *s, const struct record *r, struct arena *a, struct error *e)
+{
+	return store_prepare(s, r, a, e) < 0 ? -1 : store_commit(s, e);
 }
 
 int store_read(const struct store *s, struct arena *a, struct record *ret, bool *ret_found,

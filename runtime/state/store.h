@@ -64,6 +64,11 @@ int store_put(const struct store *s, const char *name, const char *text, size_t 
 
 int store_write(const struct store *s, const struct record *r, struct arena *a, struct error *e);
 
+/* The two halves of it: nobody sees what was prepared before it is committed, and nothing else may
+ * be written in between. */
+int store_prepare(const struct store *s, const struct record *r, struct arena *a, struct error *e);
+int store_commit(const struct store *s, struct error *e);
+
 /* Reads the record. A directory without one is a create that was cut short: *ret_found is false. */
 int store_read(const struct store *s, struct arena *a, struct record *ret, bool *ret_found,
 	       struct error *e);

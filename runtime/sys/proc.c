@@ -32,20 +32,24 @@ static bool proc_is_root(int dfd)
 	       st.st_ino == PROC_ROOT_INO;
 }
 
-int proc_open(struct error *e)
+int proc_open_host(struct error *e)
 {
-	autoclose int dfd = sys_mount_new("proc", NULL, NULL,
-					  MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	autoclose int dfd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 
-	if (dfd >= 0)
-		return fd_steal(&dfd);
-	/* An ordinary user, or a container whose /proc is partly masked. */
-	dfd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (dfd < 0)
 		return err_sys(e, "open /proc");
 	if (!proc_is_root(dfd))
 		return err_set(e, ERR_HOST, "/proc is not a procfs");
 	return fd_steal(&dfd);
+}
+
+int proc_open(struct error *e)
+{
+	int dfd = sys_mount_new("proc", NULL, NULL,
+				MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+
+	/* An ordinary user, or a container whose /proc is partly masked. */
+	return dfd < 0 ? proc_open_host(e) : dfd;
 }
 
 int proc_openat(int proc_dfd, const char *path, int flags)

@@ -10,6 +10,9 @@
 
 #include "base/err.h"
 
+/* The host's /proc, checked to be one. Paths below it that something is mounted on don't open. */
+int proc_open_host(struct error *e);
+
 /* Opens a procfs for this process's pid namespace: private if possible, else a checked /proc. */
 int proc_open(struct error *e);
 

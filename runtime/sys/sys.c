@@ -42,6 +42,10 @@ pid_t sys_fork(int *ret_pidfd)
 	return sys_clone(SIGCHLD, ret_pidfd);
 }
 
+/* For a path with ".." the kernel says EAGAIN if something was renamed or mounted anywhere on the
+ * machine meanwhile. Someone may be doing that on purpose. */
+enum { OPEN_TRIES = 128 };
+
 int sys_openat2(int dfd, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve)
 {
 	/* Never a controlling terminal; openat2() is strict about what goes with O_PATH. */
@@ -51,7 +55,13 @@ int sys_openat2(int dfd, const char *path, uint64_t flags, uint64_t mode, uint64
 		.resolve = resolve,
 	};
 
-	return (int)syscall(SYS_openat2, dfd, path, &how, sizeof(how));
+	int tries = 0, fd;
+
+	do {
+		fd = (int)syscall(SYS_openat2, dfd, path, &how, sizeof(how));
+	} while (fd < 0 && errno == EAGAIN && (resolve & (RESOLVE_IN_ROOT | RESOLVE_BENEATH)) &&
+		 ++tries < OPEN_TRIES);
+	return fd;
 }
 
 int sys_pivot_root(const char *new_root, const char *put_old)

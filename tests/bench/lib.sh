@@ -228,8 +228,8 @@ exit 1
 END
 )
 
-# The daemon's life, as pid 1 of its own pid namespace: when it ends everything of it ends.
-bench_daemon=$(
+# A daemon's beginning, as pid 1 of its own pid namespace: when that ends everything of it ends. $OPTIONS are the daemon's.
+bench_dockerd=$(
 	cat "${BASH_SOURCE[0]%/*}/../lib/dockerd.sh"
 	cat <<'END'
 b=/bench/busybox
@@ -237,12 +237,13 @@ $b mount -t tmpfs tmpfs /var/lib/docker
 $b mount -t tmpfs tmpfs /var/lib/containerd
 $b mount -t proc proc /proc
 $b ip link set lo up
-dockerd_up /bench/dockerd.log --storage-driver vfs --add-runtime bench=/bench/capture || exit 1
+dockerd_up /bench/dockerd.log --storage-driver vfs $OPTIONS || exit 1
 $b tar -C /bench/rootfs -c . | docker import - bench >/dev/null || exit 1
-docker run --rm --runtime bench --network none bench /bin/true >/bench/docker.log 2>&1
-[ -s /bench/docker.in ]
 END
 )
+bench_daemon="$bench_dockerd
+docker run --rm --runtime bench --network none bench /bin/true >/bench/docker.log 2>&1
+[ -s /bench/docker.in ]"
 
 # A config of docker's own making. Its hook calls the daemon that wrote it, which is gone by now:
 # dropped; hooks that are programs of their own stay. Files it mounts come from copies.
@@ -252,7 +253,7 @@ bench_docker() {
 	chmod +x "$bench_work/capture"
 	BENCH_WORK=$bench_work unshare -mnuip --fork --kill-child --propagation private \
 		bash -c "$bench_enter" enter "$bench_cache/bench-bookworm" \
-		/bench/busybox sh -c "$bench_daemon" || {
+		OPTIONS='--add-runtime bench=/bench/capture' /bench/busybox sh -c "$bench_daemon" || {
 		tail -n 3 "$bench_work/dockerd.log" >&2
 		return 1
 	}

@@ -54,3 +54,15 @@ expect table.md 1 '^\| run docker \| crun-0 \| ≤ 0\.40 \|'
 expect table.md 1 '^\| 8 at once \| crun-0 \| ≥ 1\.60 \|'
 expect table.md 1 'broken: run docker failed 1 times'
 python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$work/bench.svg"
+
+# The part that measures `do`, without peers.
+SBXRUN=$runtime "$here/do.sh" --n 2 --peers none --out "$work" >"$work/log" 2>&1 || {
+	echo "error: do.sh failed"
+	cat "$work/log"
+	exit 1
+}
+expect do.tsv 4 $'^run\tsh\t(plain|sbxrun do)\t[0-9.]+\t[0-9.]+$'
+expect do.tsv 1 $'^row\t2\tsbxrun do\t[0-9.]+\t2$'
+expect do.tsv 1 $'^at_once\t2\tsbxrun do\t[0-9.]+\t2\t[1-9]'
+expect do.md 1 '^\| first output \| ([0-9.]+ / [0-9.]+ / [0-9.]+ \| ){2}'
+expect do.md 1 '^\| memory of a box beside its program, MB \| [0-9.]+ \| 1\.5 \|'

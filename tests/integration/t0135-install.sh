@@ -735,6 +735,20 @@ an_access_list_is_seen() {
 	like "$err" "$BIN: others than root can change it"
 }
 
+# On its way through ".." the kernel gives up (EAGAIN) if something is renamed or mounted anywhere on the machine.
+a_rename_elsewhere_is_no_matter() {
+	needs strace
+	_tree dockerd
+	mkdir "$R/opt"
+	ln -s "../usr/../$BIN" "$R/opt/sbxrun"
+	run strace -f -qq -o trace -e trace=openat2 -e inject=openat2:error=EAGAIN:when=1+2 \
+		"$SBXRUN" install --sysroot "$R" --path /opt/sbxrun docker
+	grep -q EAGAIN trace || fail 'nothing was renamed'
+	rc_is 0
+	_uninstall docker
+	rc_is 0
+}
+
 containers_that_are_there_are_told_of_and_left_alone() {
 	_tree dockerd
 	_install
@@ -747,6 +761,92 @@ containers_that_are_there_are_told_of_and_left_alone() {
 	like "$err" "warning: 1 container of sbxrun is still there .*runtime-sbxrun/moby"
 	unlike "$err" k8s.io
 	is "$(_files)" ''
+}
+
+# ---- kubernetes ----
+
+_node_setup() { run "$TESTS_DIR/../spec/engines/node-setup" "$@"; }
+
+a_node_is_set_up_by_one_command() {
+	_tree
+	rm "$R$BIN"
+	_containerd_config $'version = 2\n[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]\n  runtime_type = "io.containerd.runc.v2"\n'
+	echo node-7 >"$R/etc/hostname"
+	_node_setup --sysroot "$R" "$SBXRUN"
+	rc_is 0
+	cmp "$SBXRUN" "$R$BIN"
+	is "$(stat -c %a "$R$BIN")" 755
+	file_has "$F" 'runtimes\.sbxrun'
+	file_has "$F" 'runtimes\.runc'
+	like "$out" "$R is ready"
+	like "$out" 'kubectl label node node-7 sbxrun=yes'
+	cp "$F" "$T/before"
+	_node_setup --sysroot "$R" "$SBXRUN"
+	rc_is 0
+	like "$out" 'nothing is restarted'
+	cmp "$F" "$T/before"
+}
+
+# The engine is restarted if its config has changed, and only then. The directories are the test's own, on top of the machine's.
+a_node_that_runs_has_its_engine_restarted() {
+	local dir
+	_tree
+	_containerd_config $'version = 2\n'
+	mkdir -p "$T/bin" /etc/containerd
+	printf '%s\n' '#!/bin/sh' "echo \"\$*\" >>$T/asked" >"$T/bin/systemctl"
+	chmod 755 "$T/bin/systemctl"
+	PATH=$T/bin:$PATH run unshare -m sh -c 'mount --bind "$0/etc/containerd" /etc/containerd && mount --bind "$0/usr/local/bin" /usr/local/bin &&
+		"$1" "$2" && "$1" "$2"' "$R" "$TESTS_DIR/../spec/engines/node-setup" "$SBXRUN"
+	rc_is 0
+	is "$(grep restart "$T/asked")" 'restart containerd'
+}
+
+a_node_without_an_engine_is_refused() {
+	_tree
+	rm "$R$BIN"
+	_node_setup --sysroot "$R" "$SBXRUN"
+	rc_is 1
+	like "$err" 'neither containerd nor CRI-O'
+	[ ! -e "$R$BIN" ] || fail 'the program was put there'
+	_node_setup --sysroot "$R" /bin/false
+	rc_is 1
+	like "$err" '/bin/false does not run here'
+}
+
+# What the API server would say, as far as names of fields go: those of the published types.
+the_files_for_kubernetes_have_the_documented_fields() {
+	python3 - "$TESTS_DIR/../spec/engines" <<-'END'
+		import sys, yaml
+		pod = {"runtimeClassName": str, "restartPolicy": str, "automountServiceAccountToken": bool, "enableServiceLinks": bool,
+		       "securityContext": {"runAsNonRoot": bool, "runAsUser": int, "seccompProfile": {"type": str}},
+		       "containers": [{"name": str, "image": str, "command": [str], "resources": {"limits": {"memory": str, "cpu": str}},
+		                       "securityContext": {"allowPrivilegeEscalation": bool, "readOnlyRootFilesystem": bool, "capabilities": {"drop": [str]}}}]}
+		meta = {"name": str}
+		files = {"runtimeclass.yaml": ("node.k8s.io/v1", "RuntimeClass", {"handler": str}),
+		         "pod.yaml": ("v1", "Pod", {"spec": pod}),
+		         "agent-sandbox.yaml": ("agents.x-k8s.io/v1beta1", "Sandbox", {"spec": {"podTemplate": {"spec": pod}}})}
+		def check(where, value, shape):
+		    if isinstance(shape, dict):
+		        assert isinstance(value, dict) and value, where
+		        for key in value:
+		            assert key in shape, f"{where}.{key}: no such field"
+		            check(f"{where}.{key}", value[key], shape[key])
+		    elif isinstance(shape, list):
+		        assert isinstance(value, list) and value, where
+		        for n, one in enumerate(value):
+		            check(f"{where}[{n}]", one, shape[0])
+		    else:
+		        assert type(value) is shape, f"{where}: {value!r} is no {shape.__name__}"
+		for name, (version, kind, shape) in files.items():
+		    document, = yaml.safe_load_all(open(f"{sys.argv[1]}/{name}"))
+		    check(name, document, dict(shape, apiVersion=str, kind=str, metadata=meta))
+		    assert (document["apiVersion"], document["kind"]) == (version, kind), name
+		    if kind != "RuntimeClass":
+		        spec = document["spec"] if kind == "Pod" else document["spec"]["podTemplate"]["spec"]
+		        assert spec["runtimeClassName"] == "sbxrun" and spec["containers"], name
+		    else:
+		        assert document["handler"] == document["metadata"]["name"] == "sbxrun", name
+	END
 }
 
 run_tests

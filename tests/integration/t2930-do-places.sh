@@ -93,7 +93,7 @@ what_can_not_be_had_is_named_with_the_remedy() {
 	bundle
 	_volume volume
 	mkdir "$B/rootfs/full"
-	(cd "$B/rootfs/full" && seq 4200 | xargs touch)
+	(cd "$B/rootfs/full" && seq 1100 | xargs touch)
 	run _sh -v "$T/volume:/full/place" true
 	rc_is 125
 	like "$err" '/full/place is missing in the root filesystem, .*: make it in '

@@ -29,6 +29,35 @@ it_needs_no_directory_beside_it() {
 	is "$out" "$EROFS"$'\nv\n/else'
 }
 
+an_ordinary_user_has_the_directory() {
+	library one
+	chmod 711 "$T/library/one"
+	mkdir home
+	chown 4000 home
+	chmod 711 "$T" "$SBXT_WORK"
+	run as_user 4000 env HOME="$T/home" XDG_RUNTIME_DIR="$T/home" SBXRUN_ROOTFS_DIR="$T/library" "$SBXRUN" "do" --rootfs one -- stat -f -c %t /
+	[[ $err != *'user namespace'* ]] || skip 'no user namespaces for ordinary users'
+	rc_is 0
+	isnt "$out" "$EROFS"
+	rm -rf "$T/library/one/rootfs"
+	run as_user 4000 env HOME="$T/home" XDG_RUNTIME_DIR="$T/home" SBXRUN_ROOTFS_DIR="$T/library" "$SBXRUN" "do" --rootfs one -- true
+	rc_is 125
+	like "$err" 'only root mounts its image: sbxrun-rootfs build --format dir'
+}
+
+many_at_once_leave_nothing() {
+	local i n pids=()
+	library one
+	for i in 1 2 3 4; do
+		(for n in 1 2 3 4 5; do _sh --rootfs one 'stat -f -c %t /'; done) >"many$i" 2>&1 &
+		pids+=($!)
+	done
+	wait "${pids[@]}"
+	is "$(sort many? | uniq -c | tr -s ' ')" " 20 $EROFS"
+	_sh --rootfs "$T/library/one/rootfs" true
+	is "$(left_of_do)" ''
+}
+
 boxes_share_one_mount_and_the_last_unmounts_it() {
 	local i pids=() devices=()
 	library one
@@ -159,6 +188,21 @@ a_run_that_is_killed_leaves_what_the_next_one_sweeps() {
 		is "$(left_of_do)" ''
 	done
 	is "$(sbx list -q)" ''
+}
+
+a_run_that_is_killed_while_its_program_runs_is_swept() {
+	local pid
+	library one
+	mkdir -m 777 volume
+	SBXRUN_ROOTFS_DIR=$T/library "$SBXRUN" --root "$T/state" "do" --rootfs one -v "$T/volume:/v" -- sh -c ': >/v/here; sleep 1000' &
+	pid=$!
+	wait_until 10 test -e volume/here
+	# It is used: nobody unmounts it.
+	_sh --rootfs "$T/library/one/rootfs" true
+	is "$(_mounts)" 1
+	kill -KILL "$pid"
+	wait "$pid" || :
+	wait_until 10 eval '_sh --rootfs "$T/library/one/rootfs" true && [ -z "$(left_of_do)" ]'
 }
 
 a_rootfs_in_use_is_not_removed_under_a_box() {

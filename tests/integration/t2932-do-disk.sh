@@ -141,6 +141,21 @@ a_run_that_is_killed_leaves_nothing() {
 	is "$(sbx list -q)" ''
 }
 
+a_run_that_is_killed_while_its_program_writes_leaves_nothing() {
+	local pid
+	_needs_disk
+	bundle
+	mkdir -m 777 volume
+	SBXRUN_DISK_DIR=$T/disks "$SBXRUN" --root "$T/state" "do" --rootfs "$B/rootfs" --memory 16m --disk 64m -v "$T/volume:/v" -- sh -c ': >/v/here; while :; do dd if=/dev/zero of=big bs=1M count=40 2>/dev/null; done' &
+	pid=$!
+	wait_until 10 test -e volume/here
+	losetup -l -n -O BACK-FILE >backed
+	kill -KILL "$pid"
+	wait "$pid" || :
+	like "$(cat backed)" "$T/disks/.*deleted"
+	_nothing_is_left
+}
+
 # Of a directory the next run takes away what is left.
 a_directory_of_a_killed_run_is_swept() {
 	local pid

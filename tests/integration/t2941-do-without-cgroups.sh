@@ -15,7 +15,7 @@ _of() { jq -r "$1" <<<"$out"; }
 it_is_said_before_the_program_runs() {
 	run _sh 'echo now >&2'
 	rc_is 0
-	like "$err" $'^sbxrun: --memory, [^\n]*--pids-limit: there are no cgroups to hold this: [^\n]*RLIMIT_DATA[^\n]*\n(sbxrun: [^\n]*\n)*now'
+	like "$err" $'(^|\n)sbxrun: --memory, [^\n]*--pids-limit: there are no cgroups to hold this: [^\n]*RLIMIT_DATA[^\n]*\n(sbxrun: [^\n]*\n)*now'
 	is "$(grep -c 'no cgroups' <<<"$err")" 1
 	run _sh --json true
 	like "$(_of '.notes | join(" ")')" '--memory, .*no cgroups.*RLIMIT_NPROC'
@@ -34,7 +34,8 @@ memory_is_held_for_a_process() {
 processes_are_counted_for_the_box() {
 	run _sh --pids-limit 8 'i=0; while [ $i -lt 40 ]; do sleep 100 & i=$((i + 1)); done; echo done'
 	like "$err" 'fork'
-	# Another box of the same user has its own.
+	# Another box of the same user has its own number, where it has ids of its own.
+	[[ $err != *'no user namespace'* ]] || return 0
 	bundle
 	SBXRUN_ROOTFS_DIR=$T/library "$SBXRUN" --root "$T/state" --cgroup-manager disabled "do" --rootfs "$B/rootfs" --pids-limit 8 -- sh -c 'for i in 1 2 3 4 5; do sleep 1000 & done; echo up; sleep 1000' >up 2>said &
 	wait_until 20 grep -q up up
@@ -59,7 +60,7 @@ strict_limits_refuse() {
 	run _sh --strict-limits 'echo ran'
 	rc_is 125
 	is "$out" ''
-	like "$err" '--strict-limits: --memory, .*no cgroups'
+	like "$err" '--strict-limits: .*--memory, .*no cgroups'
 }
 
 run_tests

@@ -174,12 +174,16 @@ unused_boxes_expire_and_say_so() {
 	wait_until 20 _is_expired short
 	rc_is 125
 	like "$err" 'sandbox expired: "short" was idle for too long'
+	is "$(sbx list -q)" box-long
 	run _box exec --json short -- true
 	is "$(_of .error.type)" SandboxExpired
 	is "$(_box list --json | jq -r 'map(.sandbox_id) | join(" ")')" long
 	_new --id short
 	run _box exec short -- echo again
 	is "$out" again
+	_box destroy short
+	run _box exec short -- true
+	like "$err" 'sandbox not found'
 }
 _is_expired() {
 	sleep 1.1 # a call would use it
@@ -323,6 +327,29 @@ what_is_paused_goes_on_or_ends_in_time() {
 	is "$(sbx list -q)" ''
 }
 
+what_was_done_is_told() {
+	_new
+	_box write "$BOX" f <<<x
+	run _sh 'exit 3'
+	run _box read "$BOX" nosuch
+	is "$(_box logs "$BOX" | jq -r '[.verb, .path, .exit_code, .success, .args[2]] | @csv')" $'"write","f",,true,\n"exec",,3,false,"exit 3"\n"read","nosuch",,false,'
+	run _box write "$BOX" "$(printf 'x\ny')" <<<x
+	is "$(_box logs "$BOX" | jq -s length)" 4
+	run _box logs nosuch
+	rc_is 125
+}
+
+# Past its size the file becomes the old one.
+the_log_is_bounded() {
+	_new
+	head -c 1100000 /dev/zero | tr '\0' '\n' >"$T/state/box-$BOX/log"
+	[ -z "${SBX_UID:-}" ] || chown "$SBX_UID" "$T/state/box-$BOX/log"
+	_sh true
+	_sh true
+	is "$(wc -l <"$T/state/box-$BOX/log")" 2
+	is "$(_box logs "$BOX" | jq -s length)" 2
+}
+
 calls_are_recorded() {
 	_new --id known
 	run _sh --audit "$T/audit" 'exit 3'
@@ -343,7 +370,7 @@ volumes_are_of_the_box() {
 	run _sh 'echo new >made'
 	rc_is 0
 	is "$(ls -A project)" made
-	is "$(_box list --json | jq -r '.[] | select(.sandbox_id == "'"$BOX"'").disk_backing')" directory
+	is "$(_box list --json | jq -r '.[] | select(.sandbox_id == "'"$BOX"'").disk_backing')" volume
 }
 
 run_tests

@@ -53,28 +53,28 @@ a_profile_takes_away_what_it_does_not_have_and_says_so() {
 
 a_users_file_adds_names() {
 	_caller
-	printf '%s\n' '# what this program needs besides' '' '  timerfd_create # one' 'timerfd_settime' >more
-	_box --profile python --profile-add "$T/more" -- caller timerfd 1
+	printf '%s\n' '# what this program needs besides' '' '  timerfd_create # one' 'timerfd_settime' >names
+	_box --profile python --profile-add "$T/names" -- caller timerfd 1
 	is "$out" 'timerfd done'
 	echo personality >second
-	_box --profile bash --profile-add "$T/more" --profile-add "$T/second" -- caller timerfd 1
+	_box --profile bash --profile-add "$T/names" --profile-add "$T/second" -- caller timerfd 1
 	is "$out" 'timerfd done'
 }
 
 what_a_user_cannot_add_is_said() {
 	_caller
-	echo chroot >more
-	_box --profile python --profile-add "$T/more" -- true
+	echo chroot >names
+	_box --profile python --profile-add "$T/names" -- true
 	rc_is 125
 	like "$err" 'line 1: the policy code does not give chroot.*"system-calls": .*chroot'
-	printf '\nnosuch\n' >more
-	_box --profile python --profile-add "$T/more" -- true
+	printf '\nnosuch\n' >names
+	_box --profile python --profile-add "$T/names" -- true
 	rc_is 125
 	like "$err" 'line 2: there is no system call "nosuch"'
 	_box --profile python --profile-add "$T/missing" -- true
 	rc_is 125
 	like "$err" "read $T/missing"
-	_box --profile-add "$T/more" -- true
+	_box --profile-add "$T/names" -- true
 	rc_is 125
 	like "$err" 'no profile to add to'
 	_box --profile cobol -- true
@@ -119,9 +119,24 @@ learn_tells_a_profile_from_a_policy() {
 	is "$(jq -r '.profile, (.refused[] | "\(.name) \(.by)")' "$T/learned")" $'python\nchroot system-calls\ntimerfd_create profile'
 	is "$(jq -r '.rows["system-calls"].allow | tostring' "$T/learned")" '["chroot"]'
 	# And from what it says to a profile that gives it.
-	jq -r '.refused[] | select(.by == "profile") | .name' "$T/learned" >more
-	_box --profile python --profile-add "$T/more" -- caller timerfd 1
+	jq -r '.refused[] | select(.by == "profile") | .name' "$T/learned" >names
+	_box --profile python --profile-add "$T/names" -- caller timerfd 1
 	is "$out" 'timerfd done'
+}
+
+# What a stranger's program would miss: a part of Python's own tests, which no corpus of ours knows. What the policy refuses there (setuid, chroot, sync …) is its
+# own affair; the profile refuses nothing. PYTHON_TESTS is the directory, if it isn't the one of the package libpython3.11-testsuite.
+pythons_own_tests_miss_nothing_of_the_profile() {
+	local dir=${PYTHON_TESTS:-} lib
+	lib=$(/usr/bin/python3 -c 'import os; print(os.path.dirname(os.__file__))' 2>/dev/null) || skip 'no python3 on this host'
+	[ -n "$dir" ] || dir=$lib/test
+	[ -e "$dir/test_posix.py" ] || skip "no tests of Python's own here (libpython3-testsuite)"
+	run sbx "do" --profile python --rootfs host --json --timeout 100 --memory 1g --pids-limit 256 -v "$dir:$lib/test:ro" -- \
+		/usr/bin/python3 -m test -u none test_os test_posix test_fcntl test_resource test_select test_epoll test_mmap test_shutil test_dbm test_fork1 test_wait4 test_popen
+	like "$(_of .stdout)" '12 tests|\[12/12'
+	is "$(_of '[.denials[] | select(.kind == "syscall" and (.hint | test("^the profile"))) | .name] | join(" ")')" ''
+	# That they were asked at all: the policy's own refusals are there.
+	like "$(_of '[.denials[].name] | join(" ")')" 'chroot'
 }
 
 # What stands in a profile is what this machine sees, too. A machine with other versions may need more: then this says what.

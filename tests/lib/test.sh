@@ -212,12 +212,17 @@ run_in_box() {
 	run sbx run -b "$B" "$ID"
 }
 
+# Of the state, whose first members have no quotes in them: jq takes longer to start than a container.
 status_of() {
-	sbx state "$1" | jq -r .status
+	local text
+	text=$(sbx state "$1") || return
+	[[ $text =~ \"status\":\ ?\"([a-z]+)\" ]] && echo "${BASH_REMATCH[1]}"
 }
 
 pid_of() {
-	sbx state "$1" | jq -r .pid
+	local text
+	text=$(sbx state "$1") || return
+	[[ $text =~ \"pid\":\ ?([0-9]+) ]] && echo "${BASH_REMATCH[1]}"
 }
 
 cgroup_dir() {
@@ -393,7 +398,7 @@ delete_containers() {
 
 # Sets LEAKS to sentences about what `delete -f` has left.
 find_leaks() {
-	local dir pid end cmd
+	local dir pid end cmd kept
 	LEAKS=()
 	find_cgroups
 	# A scope's own directory is systemd's to remove, once it has heard that it is empty.
@@ -414,7 +419,8 @@ find_leaks() {
 	done
 	[ -z "${POLICY:-}" ] || cat "$T"/state*/explain:last >"$T.told" 2>/dev/null
 	# What policies changed and refused, and boxes that have expired: kept on purpose.
-	rm -f "$T"/state*/explain:last "$T"/state*/boxes:expired
+	kept=("$T"/state*/explain:last "$T"/state*/boxes:expired)
+	[ "${#kept[@]}" = 0 ] || rm -f "${kept[@]}"
 	for dir in "$T"/state*/* "$T"/state*/.[!.]*; do
 		# What is known of containers that are gone (runtime/life/tell.c).
 		[[ $dir != */explain:last && $dir != */boxes:expired ]] || continue

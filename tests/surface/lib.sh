@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# lib.sh: how the probe is built, and how its figures are read.
+# lib.sh: how the probe is built, how its figures are read, and the goals of the policy code, which hold for containers (t3000) and for boxes of `do` (t3020).
+# What the probe said is in $T/said; the goals need lib/test.sh.
 
 surface_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 surface_top=${surface_dir%/*/*}
@@ -29,4 +30,52 @@ surface_docker() {
 	# shellcheck disable=SC2016
 	echo '| .process.terminal = false | .process.args = $args | .root.path = $path | .linux.cgroupsPath = $cgroup
 		| .mounts |= map(if .source | startswith("/var/lib/docker/") then .source = $T + "/" + (.source | split("/") | last) else . end)'
+}
+
+# surface_at_most KEY N [REGEX]: and where there is more, the lines that match go to the log.
+surface_at_most() {
+	local figure
+	figure=$(surface_figure "$T/said" "$1")
+	echo "$1 is $figure, and may be $2"
+	[ "$figure" -le "$2" ] && return
+	[ $# = 2 ] || grep -E "$3" "$T/said" | awk '{ print $2 }' | sort | paste -sd ' ' | fold -s -w 150
+	fail "$1 is $figure, want $2 at most"
+}
+
+# Every mount is nosuid, and nodev but for devices and terminals. In a user namespace each device is a mount.
+surface_mounts_have_flags() {
+	is "$(surface_figure "$T/said" mounts_without_nosuid)" 0
+	is "$(awk '$1 == "mount" && $3 !~ /(^|,)nodev(,|$)/ { print $2 }' "$T/said" |
+		grep -vxE '/dev(/(pts|console|null|zero|full|random|urandom|tty))?' | paste -sd ' ')" ''
+	isnt "$(surface_figure "$T/said" mounts)" 0
+}
+
+surface_goal_calls() { surface_at_most calls_reached 190 '^call .* reached'; }
+
+surface_goal_foreign() {
+	surface_at_most i386_reached 0
+	surface_at_most x32_reached 0
+}
+
+surface_goal_features() {
+	is "$(surface_figure "$T/said" features_tried)" 77
+	surface_at_most features_allowed 7 '^feature .* allowed'
+}
+
+surface_goal_sockets() {
+	surface_at_most family_creatable 4 '^family '
+	surface_at_most netlink_creatable 1 '^netlink '
+}
+
+surface_goal_files() {
+	unlike "$(cat "$T/said")" 'unfinished'
+	surface_at_most proc_files 10
+	surface_at_most proc_writable 0 '^writable /proc/'
+	surface_at_most sys_files 0
+	surface_at_most device_nodes 6
+}
+
+surface_goal_leaks() {
+	is "$(surface_figure "$T/said" leaks_tried)" 79
+	surface_at_most leaks_readable 15 '^leak .* readable'
 }

@@ -758,6 +758,20 @@ of_many_boxes_one_starts_the_scope() {
 	systemctl stop "$BOXES"
 }
 
+# One that stays is not its caller's session's.
+a_box_that_stays_is_in_the_scope_too() {
+	bundle
+	run sbx box create --id "$ID" --rootfs "$B/rootfs"
+	rc_is 0
+	is "$(find /sys/fs/cgroup -path "*$BOXES/box-$ID" | sed 's/.*\/system.slice/system.slice/' | sort -u)" "system.slice/$BOXES/box-$ID"
+	run sbx box exec "$ID" -- sh -c 'exit 4'
+	rc_is 4
+	run sbx box destroy "$ID"
+	rc_is 0
+	is "$(find /sys/fs/cgroup -name "box-$ID")" ''
+	systemctl stop "$BOXES"
+}
+
 without_an_answer_boxes_are_where_their_caller_is() {
 	bundle
 	systemctl stop "$BOXES" 2>/dev/null || :
@@ -808,7 +822,7 @@ fi
 if ours; then
 	unset -f runcs_annotations_choose_properties
 else
-	unset -f boxes_are_in_a_scope_that_is_given_away boxes_survive_the_end_of_who_keeps_their_scope of_many_boxes_one_starts_the_scope \
+	unset -f boxes_are_in_a_scope_that_is_given_away boxes_survive_the_end_of_who_keeps_their_scope of_many_boxes_one_starts_the_scope a_box_that_stays_is_in_the_scope_too \
 		without_an_answer_boxes_are_where_their_caller_is an_ordinary_users_boxes_are_in_a_scope_of_his_systemd
 	unset -f a_unit_that_is_there_is_left_alone annotations_choose_no_properties create_does_not_wait_for_systemd_forever \
 		the_doctors_remedy_gives_a_user_cgroups the_doctors_remedy_delegates_what_there_is \

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +42,9 @@ static void *thread(void *n)
 	return NULL;
 }
 
-static void child(pid_t pid, char *number)
+__attribute__((noinline)) static void child(bool by_vfork, char *number)
 {
+	pid_t pid = by_vfork ? vfork() : fork();
 	int status;
 
 	if (pid == 0) {
@@ -115,9 +117,9 @@ int main(int argc, char **argv)
 		else if (strcmp(what, "thread") == 0 && pthread_create(&t, NULL, thread, &n) == 0)
 			pthread_join(t, NULL);
 		else if (strcmp(what, "child") == 0)
-			child(fork(), word);
+			child(false, word);
 		else if (strcmp(what, "vchild") == 0)
-			child(vfork(), word);
+			child(true, word);
 		else if (strcmp(what, "refused") == 0)
 			refused(n);
 		else if (strcmp(what, "signals") == 0)

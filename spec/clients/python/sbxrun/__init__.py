@@ -5,7 +5,11 @@
     '4\\n'
 """
 
+from ._box import AsyncBox, Box
 from ._errors import (
+    BoxExpired,
+    BoxNotFound,
+    FileError,
     OutOfMemory,
     ProgramError,
     ProgramSignal,
@@ -17,7 +21,12 @@ from ._result import Event, Result
 from ._run import arun, arun_command, astream, run, run_command, stream
 
 __all__ = [
+    "AsyncBox",
+    "Box",
+    "BoxExpired",
+    "BoxNotFound",
     "Event",
+    "FileError",
     "OutOfMemory",
     "ProgramError",
     "ProgramSignal",

@@ -17,6 +17,22 @@ class SandboxError(Exception):
         self.result = result
 
 
+class BoxNotFound(SandboxError):
+    """There is no box of that id."""
+
+
+class BoxExpired(SandboxError):
+    """There was one: nobody has used it for its time, or it has ended by itself."""
+
+
+class FileError(SandboxError):
+    """A file of a box is not as it would have to be; `type` says how."""
+
+    def __init__(self, type: str, message: str) -> None:
+        super().__init__(message)
+        self.type = type
+
+
 class RunError(Exception):
     """The program did not end well. Raised with check=True alone."""
 

@@ -133,6 +133,40 @@ class TestReal(unittest.TestCase):
         self.assertEqual(sorted(found), ["api_key", "connection_string", "email", "system_path", "ticket"])
         self.assertEqual([d.times for d in found], [1] * 5)
 
+    def test_a_box_stays(self):
+        with sbxrun.Box("bash", memory="64m", env={"WHO": "all"}) as box:
+            self.assertEqual(box.write("d/data", b"1\xff\n"), 3)
+            self.assertEqual(box.run("bash", 'cat >in; cat d/data >>in; echo $WHO "$@"', args=["-x"], stdin="0").stdout, "all -x\n")
+            self.assertEqual(box.read("in"), b"01\xff\n")
+            self.assertEqual(box.run_command(["cat", "in"], stdin="no").stdout_bytes, b"01\xff\n")
+            self.assertEqual([f["name"] for f in box.ls()], ["d", "in"])
+            self.assertEqual(box.stat("in")["size"], 4)
+            box.remove("in")
+            with self.assertRaises(sbxrun.FileError) as e:
+                box.read("in")
+            self.assertEqual(e.exception.type, "FileNotFoundError")
+            with self.assertRaises(sbxrun.TimeoutError):
+                box.run("bash", "sleep 60", timeout=0.3, check=True)
+            same = sbxrun.Box.attach(box.id)
+            self.assertEqual(same.run_command(["cat", "d/data"]).sandbox_id, box.id)
+        for use in (lambda: same.read("x"), lambda: same.run("bash", "true")):
+            with self.assertRaises(sbxrun.BoxNotFound):
+                use()
+        same.destroy()
+
+    def test_a_box_for_asyncio(self):
+        async def use():
+            async with await sbxrun.AsyncBox.create("bash") as box:
+                await box.write("f", "x")
+                call = asyncio.create_task(box.run("bash", "sleep 60"))
+                await asyncio.sleep(1)
+                call.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await call
+                return (await box.run("bash", "cat f")).stdout
+
+        self.assertEqual(asyncio.run(use()), "x")
+
 
 if __name__ == "__main__":
     unittest.main()

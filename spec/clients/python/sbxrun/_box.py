@@ -1,0 +1,347 @@
+"""Boxes that stay between calls (sbxrun-box(8)), for callers of both kinds.
+
+    >>> with sbxrun.Box("python") as box:
+    ...     box.write("data.csv", "1,2\\n")
+    ...     box.run("python", "print(open('data.csv').read())").stdout
+    '1,2\\n\\n'
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import os
+import subprocess
+import tempfile
+from typing import Any, Callable, Dict, Generic, Iterable, List, Mapping, Optional, Sequence, TypeVar, Union
+
+from ._command import Path, Text, _number, _volumes, find_binary
+from ._errors import BoxExpired, BoxNotFound, FileError, SandboxError, raise_for
+from ._result import Result
+from ._run import _aend, _astart, _end, _read_result, _start
+
+T = TypeVar("T")
+
+_CALL = ("timeout", "cpu_time", "output_limit", "workdir", "denials", "audit")
+_LIMITS = ("memory", "cpus", "pids_limit", "timeout", "cpu_time", "disk", "tmpfs", "output_limit", "file_size")
+_CREATE = ("id", "idle", "rootfs", "preset", "user", *_LIMITS)
+_GONE = {"SandboxNotFound": BoxNotFound, "SandboxExpired": BoxExpired}
+
+
+def _bytes(text: Text) -> bytes:
+    return text.encode() if isinstance(text, str) else bytes(text)
+
+
+def _options(known: Iterable[str], values: Mapping[str, Any]) -> List[str]:
+    unknown = values.keys() - set(known)
+    if unknown:
+        raise TypeError(f"unknown arguments: {', '.join(sorted(unknown))}")
+    return [w for name, v in values.items() if v is not None for w in ("--" + name.replace("_", "-"), _number(v))]
+
+
+def _env(env: Optional[Mapping[str, str]]) -> List[str]:
+    return [w for name, value in (env or {}).items() for w in ("--env", f"{name}={value}")]
+
+
+class _Call(Generic[T]):
+    """One command line, what it reads, and what its output becomes."""
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        read: Callable[[bytes, bytes, int], T],
+        input: bytes = b"",
+        stdin: Optional[Text] = None,
+    ) -> None:
+        self.argv, self.read, self.input, self.stdin = list(argv), read, input, stdin
+
+    def sync(self) -> T:
+        with tempfile.NamedTemporaryFile(prefix="sbxrun-") as file:
+            argv = self._with_stdin(file)
+            with _start(argv, stderr=subprocess.PIPE) as process:
+                try:
+                    out, err = process.communicate(self.input)
+                except BaseException:
+                    _end(process)
+                    raise
+        return self.read(out, err, process.returncode)
+
+    async def wait(self) -> T:
+        with tempfile.NamedTemporaryFile(prefix="sbxrun-") as file:
+            process = await _astart(self._with_stdin(file), stderr=subprocess.PIPE)
+            try:
+                out, err = await process.communicate(self.input)
+            except BaseException:
+                await asyncio.shield(_aend(process))
+                raise
+        assert process.returncode is not None
+        return self.read(out, err, process.returncode)
+
+    def _with_stdin(self, file: Any) -> List[str]:
+        if self.stdin is None:
+            return self.argv
+        file.write(_bytes(self.stdin))
+        file.flush()
+        at = self.argv.index("--json")
+        return [*self.argv[:at], "--stdin", file.name, *self.argv[at:]]
+
+
+def _said(out: bytes, err: bytes, status: int) -> Dict[str, Any]:
+    """The object that a command printed; a failure is an exception."""
+    if not out.strip():
+        raise SandboxError(err.decode("utf-8", "replace").strip() or f"sbxrun ended with status {status}")
+    try:
+        raw = json.loads(out)
+    except ValueError as e:
+        raise SandboxError(f"sbxrun printed no result: {e}") from None
+    error = raw.get("error") if isinstance(raw, dict) else None
+    if error:
+        kind, message = error["type"], error["message"]
+        raise _GONE[kind](message) if kind in _GONE else FileError(kind, message)
+    return raw  # type: ignore[no-any-return]
+
+
+class _Calls:
+    """What can be asked of a box, as calls that somebody has to make."""
+
+    def __init__(self, id: str, root: Optional[Path], binary: Optional[Path]) -> None:
+        self.id = id
+        self._head = [find_binary(binary), *(["--root", os.fspath(root)] if root else []), "box"]
+
+    def create(
+        self,
+        language: Optional[str],
+        env: Optional[Mapping[str, str]],
+        volumes: Any,
+        strict_limits: bool,
+        **values: Any,
+    ) -> "_Call[Dict[str, Any]]":
+        words = [*_options(_CREATE, values), *_env(env)]
+        for volume in _volumes(volumes):
+            words += ["--volume", volume]
+        words += ["--strict-limits"] * bool(strict_limits) + ([language] if language else [])
+        return _Call([*self._head, "create", "--json", *words], _said)
+
+    def call(
+        self,
+        verb: str,
+        words: Sequence[str],
+        input: bytes,
+        stdin: Optional[Text],
+        check: bool,
+        env: Optional[Mapping[str, str]],
+        redact: bool,
+        **values: Any,
+    ) -> "_Call[Result]":
+        def read(out: bytes, err: bytes, status: int) -> Result:
+            result = _read_result(out, err, status)
+            kind = (result.error or {}).get("type", "")
+            if kind in _GONE:
+                raise _GONE[kind](result.describe(), result)
+            return raise_for(result, check)
+
+        options = [*_options(_CALL, values), *_env(env), *["--redact"] * bool(redact)]
+        return _Call([*self._head, verb, "--json", *options, self.id, *words], read, input, stdin)
+
+    def run(
+        self,
+        language: str,
+        code: Text,
+        args: Sequence[str],
+        stdin: Optional[Text],
+        **how: Any,
+    ) -> "_Call[Result]":
+        return self.call("run", [language, "-", "--", *args], _bytes(code), stdin or "", **how)
+
+    def command(self, command: Sequence[str], stdin: Optional[Text], **how: Any) -> "_Call[Result]":
+        return self.call("exec", ["--", *command], _bytes(stdin or ""), None, **how)
+
+    def file(self, verb: str, read: Callable[[Dict[str, Any]], T], *words: str, input: bytes = b"") -> "_Call[T]":
+        return _Call([*self._head, verb, "--json", self.id, "--", *words], lambda *said: read(_said(*said)), input)
+
+    def write(self, path: str, content: Text) -> "_Call[int]":
+        return self.file("write", lambda o: int(o["bytes"]), path, input=_bytes(content))
+
+    def read(self, path: str) -> "_Call[bytes]":
+        def content(o: Dict[str, Any]) -> bytes:
+            text: str = o["content"]
+            return base64.b64decode(text) if o["encoding"] == "base64" else text.encode()
+
+        return self.file("read", content, path)
+
+    def ls(self, path: str) -> "_Call[List[Dict[str, Any]]]":
+        return self.file("ls", lambda o: list(o["files"]), path)
+
+    def stat(self, path: str) -> "_Call[Dict[str, Any]]":
+        return self.file("stat", lambda o: {k: o[k] for k in ("type", "size", "mode", "modified")}, path)
+
+    def remove(self, path: str) -> "_Call[None]":
+        return self.file("rm-file", lambda o: None, path)
+
+    def destroy(self) -> "_Call[None]":
+        def read(out: bytes, err: bytes, status: int) -> None:
+            text = err.decode("utf-8", "replace")
+            if status and "sandbox not found" not in text and "sandbox expired" not in text:
+                raise SandboxError(text.strip())
+
+        return _Call([*self._head, "destroy", self.id], read)
+
+
+class Box:
+    """A box; made at once, or `attach`ed to. As a context manager it is destroyed at the end."""
+
+    def __init__(
+        self,
+        language: Optional[str] = None,
+        *,
+        env: Optional[Mapping[str, str]] = None,
+        volumes: Union[Mapping[str, str], Iterable[str], None] = None,
+        strict_limits: bool = False,
+        root: Optional[Path] = None,
+        binary: Optional[Path] = None,
+        **options: Any,
+    ) -> None:
+        """`options` are those of `box create`: id, idle, memory, cpus, pids_limit, timeout, disk, rootfs …"""
+        self._calls = _Calls("", root, binary)
+        self.info = self._calls.create(language, env, volumes, strict_limits, **options).sync()
+        self._calls.id = self.id = str(self.info["sandbox_id"])
+
+    @classmethod
+    def attach(cls, id: str, *, root: Optional[Path] = None, binary: Optional[Path] = None) -> "Box":
+        """One that is there already; whether it is, the first call says."""
+        box = cls.__new__(cls)
+        box._calls, box.id, box.info = _Calls(id, root, binary), id, {}
+        return box
+
+    def __enter__(self) -> "Box":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.destroy()
+
+    def run(
+        self,
+        language: str,
+        code: Text,
+        *,
+        args: Sequence[str] = (),
+        stdin: Optional[Text] = None,
+        check: bool = False,
+        env: Optional[Mapping[str, str]] = None,
+        redact: bool = False,
+        **options: Any,
+    ) -> Result:
+        """Runs code. `options` are timeout, cpu_time, output_limit, workdir, denials, audit."""
+        return self._calls.run(language, code, args, stdin, check=check, env=env, redact=redact, **options).sync()
+
+    def run_command(
+        self,
+        command: Sequence[str],
+        *,
+        stdin: Optional[Text] = None,
+        check: bool = False,
+        env: Optional[Mapping[str, str]] = None,
+        redact: bool = False,
+        **options: Any,
+    ) -> Result:
+        return self._calls.command(command, stdin, check=check, env=env, redact=redact, **options).sync()
+
+    def write(self, path: str, content: Text) -> int:
+        """Writes a file of /workspace, whole or not at all; how many bytes."""
+        return self._calls.write(path, content).sync()
+
+    def read(self, path: str) -> bytes:
+        return self._calls.read(path).sync()
+
+    def ls(self, path: str = ".") -> List[Dict[str, Any]]:
+        return self._calls.ls(path).sync()
+
+    def stat(self, path: str) -> Dict[str, Any]:
+        return self._calls.stat(path).sync()
+
+    def remove(self, path: str) -> None:
+        return self._calls.remove(path).sync()
+
+    def destroy(self) -> None:
+        """Ends it. That it is gone already is no error."""
+        self._calls.destroy().sync()
+
+
+class AsyncBox:
+    """The same for asyncio. A task that is cancelled ends its call, and not the box.
+
+        async with await AsyncBox.create("python") as box: …
+    """
+
+    def __init__(self, id: str, *, root: Optional[Path] = None, binary: Optional[Path] = None) -> None:
+        """One that is there already."""
+        self._calls, self.id = _Calls(id, root, binary), id
+        self.info: Dict[str, Any] = {}
+
+    @classmethod
+    async def create(
+        cls,
+        language: Optional[str] = None,
+        *,
+        env: Optional[Mapping[str, str]] = None,
+        volumes: Union[Mapping[str, str], Iterable[str], None] = None,
+        strict_limits: bool = False,
+        root: Optional[Path] = None,
+        binary: Optional[Path] = None,
+        **options: Any,
+    ) -> "AsyncBox":
+        info = await _Calls("", root, binary).create(language, env, volumes, strict_limits, **options).wait()
+        box = cls(str(info["sandbox_id"]), root=root, binary=binary)
+        box.info = info
+        return box
+
+    async def __aenter__(self) -> "AsyncBox":
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.destroy()
+
+    async def run(
+        self,
+        language: str,
+        code: Text,
+        *,
+        args: Sequence[str] = (),
+        stdin: Optional[Text] = None,
+        check: bool = False,
+        env: Optional[Mapping[str, str]] = None,
+        redact: bool = False,
+        **options: Any,
+    ) -> Result:
+        return await self._calls.run(language, code, args, stdin, check=check, env=env, redact=redact, **options).wait()
+
+    async def run_command(
+        self,
+        command: Sequence[str],
+        *,
+        stdin: Optional[Text] = None,
+        check: bool = False,
+        env: Optional[Mapping[str, str]] = None,
+        redact: bool = False,
+        **options: Any,
+    ) -> Result:
+        return await self._calls.command(command, stdin, check=check, env=env, redact=redact, **options).wait()
+
+    async def write(self, path: str, content: Text) -> int:
+        return await self._calls.write(path, content).wait()
+
+    async def read(self, path: str) -> bytes:
+        return await self._calls.read(path).wait()
+
+    async def ls(self, path: str = ".") -> List[Dict[str, Any]]:
+        return await self._calls.ls(path).wait()
+
+    async def stat(self, path: str) -> Dict[str, Any]:
+        return await self._calls.stat(path).wait()
+
+    async def remove(self, path: str) -> None:
+        return await self._calls.remove(path).wait()
+
+    async def destroy(self) -> None:
+        await self._calls.destroy().wait()
