@@ -1,0 +1,83 @@
+/* A run of a box, in the hands of its three files: launch.c makes it, attend.c is there while it
+ * runs, judge.c says what became of it; run.c has them in order. Inside box/ only. */
+#pragma once
+
+#include "box/box.h"
+#include "box/denials.h"
+#include "box/disk.h"
+#include "box/network.h"
+#include "box/redact.h"
+#include "box/resolver.h"
+#include "box/stream.h"
+#include "box/workspace.h"
+#include "life/life.h"
+#include "reaper/order.h"
+#include "sys/relay.h"
+#include "sys/terminal.h"
+
+enum { RUN_TEXT_MAX = 4 << 20 };
+
+enum phase {
+	RUNS,
+	TOLD,	/* to end, by a signal that it may handle */
+	KILLED,
+};
+
+/* What one run has in its hands. */
+struct running {
+	const struct box_request *q;
+	struct arena *a;
+	struct box_result *r;
+	struct box_root root;
+	struct cgroup_boxes boxes;
+	struct created box;
+	bool is_made;
+	int pipes[3][2]; /* of the program's three streams: its end, ours */
+	int control[2];	 /* of the reaper: its end, ours */
+	struct loop loop;
+	struct loop_signals signals;
+	struct outlet outlets[2], orders;
+	struct denials denials;
+	struct resolver resolver;
+	struct network network;
+	struct stream streams[2];
+	struct relay input;
+	struct terminal terminal;
+	int console[2]; /* where its master comes from: init's end, ours */
+	struct redact *redact;
+	struct workspace workspace;
+	struct disk disk;
+	struct reaper_word last; /* how the program ended, or why it never began */
+	enum phase phase;
+	int64_t begun, started, kill_at, cpu_look;
+	bool has_ended;
+	bool is_collected;
+	struct life_end end;
+};
+
+/* Pipes and sockets, before anything is made. */
+int run_open_pipes(struct running *x, struct error *e);
+
+/* A workspace that is too large for memory; own is the request that is carried out. */
+int run_make_disk(struct running *x, struct box_request *own, struct error *e);
+
+/* The container, up to a reaper that waits for its orders; or one's own reaper in a box that is
+ * there already. */
+int run_create(struct running *x, struct error *e);
+int run_join(struct running *x, struct error *e);
+
+/* Sends the orders, and is there until the program has ended and its output is passed on. */
+void run_set_up_loop(struct running *x);
+void run_send_order(struct running *x);
+void run_attend(struct running *x);
+
+/* Why a box that was made never had a program. Returns -1. */
+int run_explain_start(const struct running *x, struct error *e);
+
+/* What is known after the end, for the result. */
+void run_judge(struct running *x, const struct life_end *end);
+void run_keep_output(struct running *x);
+void run_note_lost(struct running *x);
+void run_note_missing(struct running *x);
+void run_count_redactions(struct running *x);
+void run_fail(struct box_result *r, const char *type, const char *text);
