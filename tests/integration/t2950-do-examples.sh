@@ -84,7 +84,7 @@ rm_rf_of_the_root_removes_nothing() {
 	rc_is 0
 	is "$(do_of .stdout)" $'1\nafter'
 	is "$(cd "$B/rootfs" && find . | sort)" "$before"
-	like "$(do_denials)" 'file unlink /etc/passwd null 1'
+	like "$(do_denials)" 'file unlink /[a-z/]* null 1'
 }
 
 a_reverse_shell_has_nobody_to_talk_to() {
