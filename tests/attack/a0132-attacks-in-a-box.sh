@@ -1,6 +1,7 @@
 #!/bin/bash
-# Idea: what programs try in containers, tried in boxes of `sbxrun do`. The attacks are those of other files, which as-do hands to `do`. An escape, a fake or a leak is what these
-# files say. Left out is what a box has not: configs, exec, create and start.
+# Idea: what programs try in containers, tried in boxes of `sbxrun do`. The attacks are those of other files, which as-do hands to `do`.
+# Left out is what a box has not: configs, exec, create and start.
+# Escape: what these files say.
 # Views: own
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"

@@ -520,7 +520,7 @@ a_terminal_works() {
 	_policy always
 	bundle 'sh("sleep 100")' "$OWNERS"
 	_sbx run -d -b "$B" "$ID"
-	like "$(script -qec "$SBXRUN --root $T/state exec -t $ID sh -c 'tty; stat -c %u /dev/pts/0'" /dev/null </dev/null | tr -d '\r' | sed 's,^@,,')" $'/dev/pts/0\n0'
+	like "$(script -qec "$SBXRUN --root $T/state exec -t $ID sh -c 'tty; stat -c %u /dev/pts/0'" /dev/null </dev/null | tr -d '\r' | sed 's,\^@,,')" $'/dev/pts/0\n0'
 }
 
 plan_and_explain_hold_nothing() {
