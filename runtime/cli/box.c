@@ -24,22 +24,7 @@ struct box_verb {
 
 static int box_request_of(struct cli *c, struct box_request *q, struct error *e)
 {
-	box_request_default(q);
-	q->state_root = c->root;
-	q->policy = c->policy_by_name ? NULL : c->policy; /* a box is held to code */
-	q->rootfs = c->rootfs;
-	q->cwd = c->cwd;
-	q->strict_limits = c->strict_limits || c->strict;
-	q->systemd = cli_wants_systemd(c);
-	q->systemd_timeout_s = c->systemd_timeout;
-	q->no_cgroups = c->cgroup_manager && str_eq(c->cgroup_manager, "disabled");
-	q->own_cgroups = c->cgroup_manager && str_eq(c->cgroup_manager, "cgroupfs");
-	q->redact = c->redact || c->redact_rules;
-	q->redact_rules = c->redact_rules;
-	q->output = c->json ? OUTPUT_KEEP : c->stream ? OUTPUT_EVENTS : OUTPUT_PASS;
-	if (c->json && c->stream)
-		return err_set(e, ERR_USAGE, "--json and --stream contradict each other");
-	return do_env(c, q, e);
+	return do_begin(c, q, e) < 0 ? -1 : do_env(c, q, e);
 }
 
 /* ---- create, destroy ---- */
