@@ -102,9 +102,8 @@ static void config_mounts(struct writing *w, const struct box_root *root)
 	/* Its devices, and few more: whoever is root in the box can make files there, too. */
 	MOUNT(w, "tmpfs", "tmpfs", "/dev", "nosuid", "noexec", "mode=755", "size=65536",
 	      "nr_inodes=64");
-	if (q->terminal)
-		MOUNT(w, "devpts", "devpts", "/dev/pts", "nosuid", "noexec", "newinstance",
-		      "ptmxmode=0666", "mode=0620");
+	MOUNT(w, "devpts", "devpts", "/dev/pts", "nosuid", "noexec", "newinstance",
+	      "ptmxmode=0666", "mode=0620");
 	config_tmpfs(w, "/dev/shm", q->limits.tmpfs, "mode=1777");
 	if (root->host)
 		config_host(w);

@@ -55,6 +55,10 @@ static void do_take_over(const struct box_result *compile, struct box_result *re
 
 	*ret = copy;
 	ret->product = NULL;
+	if (!ret->error_type) {
+		ret->error_type = "CompileError";
+		ret->error = "it could not be compiled";
+	}
 }
 
 /* Whether somebody will remove it himself: he may still pass its output on, and ask its cgroups. */

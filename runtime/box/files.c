@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,9 @@ static int files_become_user(struct files *f, const struct sandbox *s, struct er
 		return 0; /* an ordinary user's box has his own id alone */
 	f->uid = (r->size ? r->first : 0) + s->facts.uid;
 	f->gid = (r->size ? r->first : 0) + s->facts.gid;
+	/* The caller's groups are none of the box's. This process does nothing else afterwards. */
+	if (setgroups(0, NULL) < 0)
+		return err_sys(e, "give up the groups of the caller");
 	setfsgid(f->gid);
 	setfsuid(f->uid);
 	f->is_user = true;

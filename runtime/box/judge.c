@@ -125,9 +125,7 @@ void run_note_lost(struct running *x)
 
 void run_note_missing(struct running *x)
 {
-	const struct box_language *l = x->q->language;
-
-	if (l && !l->just_in_time && !x->r->mdwe)
+	if (run_denies_write_execute(x) && !x->r->mdwe)
 		notes_add(&x->r->notes.notes,
 			  arena_strdup(x->a, "memory may be both written and executed: only Linux "
 					     "6.3 and newer can forbid it"),

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "base/timing.h"
+#include "box/profiles.h"
 #include "box/running.h"
 #include "box/sandbox.h"
 
@@ -216,6 +217,12 @@ static void run_choose_cpus(const struct running *x, uint64_t cpus[REAPER_CPU_WO
 		}
 }
 
+/* It passes on to whatever the program starts: where node or java may be at hand, they would end. */
+bool run_denies_write_execute(const struct running *x)
+{
+	return x->q->language && !x->q->language->just_in_time && box_is_own_root(x->q, &x->root);
+}
+
 /* By the loop: the reaper may have to wait for an answer of ours before it reads on. */
 void run_send_order(struct running *x)
 {
@@ -226,7 +233,7 @@ void run_send_order(struct running *x)
 		.name_size = l ? (uint32_t)strlen(file) + 1 : 0,
 		.file_mode = compiled ? 0700 : 0600,
 		.file_size = x->q->code_len,
-		.deny_write_execute = l && !l->just_in_time,
+		.deny_write_execute = run_denies_write_execute(x),
 	};
 
 	run_choose_cpus(x, order.cpus);

@@ -129,13 +129,17 @@ void box_profile_calls(const char *name, struct arena *a, struct strings *ret)
 			ret->v[ret->n++] = arena_strdup(a, syscall_rows[i].name);
 }
 
+bool box_is_own_root(const struct box_request *q, const struct box_root *root)
+{
+	return q->language && !root->host &&
+	       (!q->rootfs || str_eq(q->rootfs, q->language->rootfs));
+}
+
 static const char *profile_by_language(const struct box_request *q, const struct box_root *root)
 {
 	if (!q->language || q->policy)
 		return BOX_PROFILE_NONE;
-	if (root->host || (q->rootfs && !str_eq(q->rootfs, q->language->rootfs)))
-		return "union";
-	return q->language->profile;
+	return box_is_own_root(q, root) ? q->language->profile : "union";
 }
 
 void box_choose_profile(struct box_request *q, const struct box_root *root, struct arena *a)

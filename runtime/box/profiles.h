@@ -32,6 +32,9 @@ struct box_root;
  * the union. A command of which nobody knows what it is, and a policy that was named, have none:
  * the policy's list is all there is. q->profile is NULL then.
  */
+/* Whether the root is the one that was built for its language, and holds no other. */
+bool box_is_own_root(const struct box_request *q, const struct box_root *root);
+
 void box_choose_profile(struct box_request *q, const struct box_root *root, struct arena *a);
 
 /* Adds the names of a file: one a line, blanks and what follows a # aside. A name that nobody

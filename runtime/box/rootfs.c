@@ -145,7 +145,7 @@ static const struct {
 	{"var", 0755, NULL},
 	{"workspace", 0755, NULL},
 	{"etc/ld.so.cache", 0644, ""},
-	{"etc/hosts", 0644, "127.0.0.1 localhost\n::1 localhost\n"},
+	{"etc/hosts", 0644, "127.0.0.1 localhost box\n::1 localhost box\n"},
 	{"etc/hostname", 0644, "box\n"},
 	{"etc/resolv.conf", 0644, "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n"},
 	{"etc/nsswitch.conf", 0644, "passwd: files\ngroup: files\nhosts: files dns\n"},

@@ -188,6 +188,10 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 	}
 	if (result == 0)
 		result = workspace_check_target(q, e);
+	if (q->policy && !str_eq(q->policy, "code"))
+		notes_add(&ret->notes.notes,
+			  arena_printf(a, "the box is held to the policy %s, and not to code", q->policy),
+			  a);
 	if (result == 0)
 		result = run_read_rules(&x, e);
 	if (result == 0 && disk_is_wanted(q))

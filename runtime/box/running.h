@@ -66,6 +66,9 @@ int run_make_disk(struct running *x, struct box_request *own, struct error *e);
 int run_create(struct running *x, struct error *e);
 int run_join(struct running *x, struct error *e);
 
+/* Whether memory must not be both written and executed. */
+bool run_denies_write_execute(const struct running *x);
+
 /* Sends the orders, and is there until the program has ended and its output is passed on. */
 void run_set_up_loop(struct running *x);
 void run_send_order(struct running *x);

@@ -136,6 +136,20 @@ static int walk_make_dir(struct walk *w, int to_dfd, const char *name, const cha
 	return dfd;
 }
 
+/* What a volume is mounted on is the caller's, and below it there is nothing. */
+static bool walk_is_volume(const struct walk *w, const char *path)
+{
+	const char *target;
+	size_t i;
+
+	for (i = 0; i < w->q->n_volumes; i++) {
+		target = str_after(w->q->volumes[i].target, BOX_WORKSPACE "/");
+		if (target && str_eq(target, path))
+			return true;
+	}
+	return false;
+}
+
 static void walk_dir(struct walk *w, int dfd, int to_dfd, const char *at, unsigned int depth);
 
 static void walk_entry(struct walk *w, int dfd, const char *name, int to_dfd, const char *path,
@@ -144,7 +158,7 @@ static void walk_entry(struct walk *w, int dfd, const char *name, int to_dfd, co
 	autoclose int sub_dfd = -1, sub_to_dfd = -1;
 	struct stat st;
 
-	if (++w->taken > COPY_MAX || fstatat(dfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (walk_is_volume(w, path) || ++w->taken > COPY_MAX || fstatat(dfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
 	if (S_ISDIR(st.st_mode)) {
 		if (depth < DEPTH_MAX)

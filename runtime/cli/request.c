@@ -373,6 +373,7 @@ int do_stdin(const struct cli *c, struct box_request *q, int *ret_fd, struct err
 		q->stdin_fd = *ret_fd;
 	} else if (!is_code && isatty(STDIN_FILENO)) {
 		q->terminal = q->output == OUTPUT_PASS && isatty(STDOUT_FILENO) && !q->redact;
+		q->stdin_fd = q->terminal ? -1 : STDIN_FILENO;
 	} else if (!is_code) {
 		q->stdin_fd = STDIN_FILENO;
 	}

@@ -259,6 +259,9 @@ void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c
 	if (!f->cgroup.limits_if_possible)
 		return;
 	host_limit(c, memory, pids, a);
+	/* On v1 what sockets hold is counted apart, and would be limited by nobody. */
+	if (!none && cgroup_host_gives_v1(&f->cgroup, "memory"))
+		r->memory.kernel_tcp = r->memory.limit;
 	if (none)
 		return; /* which the plan says */
 	if (memory && r->memory.limit.set) {

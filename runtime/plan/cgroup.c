@@ -65,6 +65,14 @@ bool cgroup_host_gives(const struct cgroup_host *host, const char *controller)
 	return cgroup_build_find(&b, controller) != CGROUP_NO_DIR;
 }
 
+bool cgroup_host_gives_v1(const struct cgroup_host *host, const char *controller)
+{
+	const struct cgroup_build b = {.host = host};
+	const size_t i = cgroup_build_find(&b, controller);
+
+	return i != CGROUP_NO_DIR && !host->v[i].unified;
+}
+
 int cgroup_build_need(struct cgroup_build *b, const char *controller, const char *field,
 		      size_t *ret_dir)
 {

@@ -154,6 +154,8 @@ const char *cgroup_plan_skips(const struct cgroup_host *host, bool rootless);
 
 /* Whether cgroups of ours can have this controller (v1's name). */
 bool cgroup_host_gives(const struct cgroup_host *host, const char *controller);
+/* … by a hierarchy of v1. */
+bool cgroup_host_gives_v1(const struct cgroup_host *host, const char *controller);
 
 /* linux.cgroupsPath and the id → the path below each mount point. */
 int cgroup_plan_path(const char *cgroups_path, const char *id, struct arena *a, char **ret_path,

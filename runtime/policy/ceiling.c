@@ -191,6 +191,16 @@ static size_t conditions_of_mode(const char *name, struct condition *v)
 	return 0;
 }
 
+/* The effective id alone, as seteuid() and posix_spawn() set it. Who has no capabilities can make it
+ * nothing but one of his own. */
+static size_t conditions_of_effective_id(struct condition *v)
+{
+	v[0] = (struct condition){2,
+				  {{.value = UINT32_MAX, .op = OCI_OP_EQ},
+				   {.index = 2, .value = UINT32_MAX, .op = OCI_OP_EQ}}};
+	return 1;
+}
+
 /* 0: none of its arguments are given. */
 static size_t conditions(const struct policy *p, const char *name, struct condition *v)
 {
@@ -198,6 +208,8 @@ static size_t conditions(const struct policy *p, const char *name, struct condit
 
 	if (n)
 		return n;
+	if (str_after(name, "setresuid") || str_after(name, "setresgid"))
+		return conditions_of_effective_id(v);
 	if (str_eq(name, "clone"))
 		return conditions_of_clone(v);
 	if (str_eq(name, "ioctl"))

@@ -10,7 +10,7 @@ _box() {
 	[ -n "${B:-}" ] || bundle
 	run sbx "do" --rootfs "$B/rootfs" "${@:1:$#-1}" -- sh -c "${!#}"
 }
-_print_tree() { (cd "$B/rootfs" && find . -printf '%p %y %m %U %s %C@ %l\n' | sort); }
+_print_tree() { (cd "$B/rootfs" && find . -printf '%p %y %m %U %s %T@ %l\n' | sort); }
 
 the_program_of_a_box_leaves_nothing_in_the_root() {
 	bundle

@@ -49,6 +49,7 @@ class Result:
     notes: List[str]
     compile: Optional["Result"] = None  # of languages that are compiled first
     more_denials: bool = False
+    profile: Optional[str] = None  # of its system calls; None: what the policy gives
     disk_backing: Optional[str] = None  # what the workspace lies on: "memory", "disk" or "volume"
     raw: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False, compare=False)
 

@@ -55,7 +55,7 @@ int main(void)
 	memset(p, 1, 8192), msync(p, 8192, MS_SYNC), mprotect(p, 8192, PROT_READ), madvise(p, 8192, MADV_DONTNEED);
 	munmap(mremap(p, 8192, 4096, 0), 4096);
 	p = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	mlock(p, 4096), munlock(p, 4096), mincore(p, 4096, (unsigned char *)text);
+	mincore(p, 4096, (unsigned char *)text);
 	chmod("a", 0640), fchmod(fd, 0600), fchmodat(AT_FDCWD, "a", 0644, 0), chown("a", getuid(), getgid());
 	lchown("a", getuid(), getgid()), fchown(fd, getuid(), getgid()), fchownat(AT_FDCWD, "a", getuid(), getgid(), 0);
 	utimes("a", NULL), futimens(fd, NULL), utimensat(AT_FDCWD, "a", NULL, 0), truncate("b", 10);
