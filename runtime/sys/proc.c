@@ -43,11 +43,12 @@ int proc_open_host(struct error *e)
 	return fd_steal(&dfd);
 }
 
-/* A procfs that shows us by one number is that of our own pid namespace, and not one above it. */
+/* A procfs that shows us by one number is that of our own pid namespace, and not one above it. If
+ * we have so many groups that the numbers come too late, it counts as another's. */
 static bool proc_is_own(int dfd)
 {
 	autoclose int fd = proc_openat(dfd, "self/status", O_RDONLY);
-	char text[4096], *at; /* with so many groups that it is not in here, it counts as another's */
+	char text[4096], *at;
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
 	text[n > 0 ? n : 0] = '\0';
