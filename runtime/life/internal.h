@@ -5,6 +5,7 @@
 #include "ns/joins.h"
 #include "ns/members.h"
 #include "policy/policy.h"
+#include "rootfs/sources.h"
 #include "state/ranges.h"
 
 /* The policy that holds for a container, and what it changed. */
@@ -14,6 +15,7 @@ struct tightened {
 	bool takes_range;	/* of ids, if it has to have one (life/range.h) … */
 	struct range_hold hold; /* … by this; and with it */
 	int root_mapped_fd;	/* the root, ids mapped, or -1 */
+	struct spent_trees spent; /* what was only cloned to see whether it maps ids */
 	char *overlay_work;	/* its work directory (rootfs/overlay.h), or NULL */
 };
 

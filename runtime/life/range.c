@@ -18,6 +18,7 @@
 #include "rootfs/overlay.h"
 #include "state/ranges.h"
 #include "state/sweep.h"
+#include "sys/sys.h"
 
 /* ---- whether ---- */
 
@@ -97,37 +98,41 @@ static const char *range_find_obstacle(const struct oci_config *c, struct arena 
 	return range_find_foreign(c, a);
 }
 
-/* A filesystem is asked once: engines bind many files of the same one. */
+/* A mount is asked once: engines bind many files of the same one. */
 struct range_seen {
-	dev_t v[8];
+	uint64_t v[8];
 	size_t n;
 };
 
-static bool range_has_seen(struct range_seen *seen, const struct stat *st)
+static bool range_has_seen(struct range_seen *seen, uint64_t mount_id)
 {
 	size_t i;
 
 	for (i = 0; i < seen->n; i++)
-		if (seen->v[i] == st->st_dev)
+		if (seen->v[i] == mount_id)
 			return true;
-	if (seen->n < ARRAY_SIZE(seen->v))
-		seen->v[seen->n++] = st->st_dev;
+	if (mount_id && seen->n < ARRAY_SIZE(seen->v))
+		seen->v[seen->n++] = mount_id;
 	return false;
 }
 
-/* What isn't there is another's error, and told by him. */
-static int range_try_source(const char *field, const char *path, bool recursive, int userns_fd,
-			    struct range_seen *seen, struct error *e)
+/* What isn't there is another's error, and told by him. Below a directory others may be mounted. */
+static int range_try_source(const struct mount_plan *m, int userns_fd, struct range_seen *seen,
+			    struct tightened *t, struct error *e)
 {
-	autoclose int fd = open(path, O_PATH | O_CLOEXEC), clone_fd = -1;
+	autoclose int fd = open(m->source, O_PATH | O_CLOEXEC), clone_fd = -1;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || idmap_is_needless(fd))
 		return 0;
-	if (!recursive && range_has_seen(seen, &st))
+	if (range_has_seen(seen, sys_mount_id_of(fd)) && !(m->recursive && S_ISDIR(st.st_mode)))
 		return 0;
-	clone_fd = idmap_clone(fd, recursive, userns_fd, field, path, e);
-	return clone_fd < 0 ? -1 : 0;
+	clone_fd = idmap_clone(fd, m->recursive, userns_fd, m->field, m->source, e);
+	if (clone_fd < 0)
+		return -1;
+	if (t->takes_range)
+		sources_keep_spent(&t->spent, &clone_fd);
+	return 0;
 }
 
 /* An overlay is only made a second time if it is to stay. */
@@ -161,7 +166,7 @@ static int range_try_filesystems(const struct oci_config *c, const char *bundle,
 	for (i = 0; i < c->mounts.n; i++)
 		if (plan_mount(&c->mounts.v[i], bundle, a, &m, &notes, &ignored) == 0 &&
 		    m.kind == MOUNT_BIND && m.idmap == IDMAP_NONE &&
-		    range_try_source(m.field, m.source, m.recursive, userns_fd, &seen, e) < 0)
+		    range_try_source(&m, userns_fd, &seen, t, e) < 0)
 			return -1;
 	/* Last: it may leave something to be removed. */
 	return range_try_root(path_join(a, bundle, c->root.path), userns_fd, a, t, e);
@@ -256,6 +261,8 @@ static int range_take_root(const struct plan *p, struct tightened *t, struct sou
 	if (sources_check_root(p, at_fd, e) < 0)
 		return -1;
 	s->root_mapped_fd = fd_steal(&t->root_mapped_fd);
+	s->spent = t->spent;
+	t->spent.n = 0;
 	return s->root_mapped_fd < 0 ?
 		       err_set(e, ERR_BUG, "root.path: %s has its ids not mapped", p->rootfs) :
 		       0;
@@ -321,6 +328,7 @@ void range_end(struct tightened *t)
 {
 	ranges_drop(&t->hold);
 	fd_close(&t->root_mapped_fd);
+	sources_close_spent(&t->spent);
 	range_remove_work(t->overlay_work);
 	t->overlay_work = NULL;
 }

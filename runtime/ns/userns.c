@@ -147,7 +147,7 @@ int userns_write_maps(pid_t pid, const struct oci_id_maps *uids, const struct oc
 		      bool rootless, struct error *e)
 {
 	char text[LINES_MAX * 36];
-	autoclose int proc_dfd = proc_open(e);
+	autoclose int proc_dfd = proc_open_for(pid, "uid_map", e);
 
 	if (proc_dfd < 0)
 		return -1;

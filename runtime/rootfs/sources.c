@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/fd.h"
+#include "base/str.h"
 #include "rootfs/guard.h"
 #include "rootfs/mount.h"
 #include "rootfs/stage.h"
@@ -192,6 +193,20 @@ int sources_open(const struct plan *p, struct sources *s, struct error *e)
 	return sources_open_cgroups(p, s, e);
 }
 
+void sources_close_spent(struct spent_trees *spent)
+{
+	while (spent->n)
+		fd_close(&spent->v[--spent->n]);
+}
+
+void sources_keep_spent(struct spent_trees *spent, int *tree_fd)
+{
+	if (spent->n < ARRAY_SIZE(spent->v))
+		spent->v[spent->n++] = fd_steal(tree_fd);
+	else
+		fd_close(tree_fd);
+}
+
 void sources_close(const struct plan *p, struct sources *s)
 {
 	size_t i;
@@ -201,6 +216,7 @@ void sources_close(const struct plan *p, struct sources *s)
 	fd_close(&s->root_fd);
 	fd_close(&s->root_at_fd);
 	fd_close(&s->root_mapped_fd);
+	sources_close_spent(&s->spent);
 	fd_close(&s->nodes_fd);
 	for (i = 0; i < p->n_mounts; i++)
 		fd_close(&s->mounts[i]);

@@ -16,10 +16,18 @@
 
 struct guard_look;
 
+/* Clones that have served their purpose. The kernel makes whoever closes the last descriptor of
+ * one wait (RCU), so that is left to a moment when the closer waits for others anyway. */
+struct spent_trees {
+	int v[8];
+	size_t n;
+};
+
 struct sources {
 	int root_fd;	/* the clone */
 	int root_at_fd; /* the directory itself, where the clone will be attached */
 	int root_mapped_fd; /* the parent's clone, where ids are mapped (rootfs/stage.h); or -1 */
+	struct spent_trees spent; /* the parent's, who closes them while init is at work */
 	int nodes_fd;	/* what the parent has made for it (rootfs/nodes.h); -1: nothing */
 	int *mounts;	/* one a mount of the plan; -1: not a bind, nor given */
 	bool *cloned;	/* it is a clone already, and not the source itself */
@@ -55,5 +63,9 @@ int sources_open_cgroup(const struct plan *p, size_t i, struct error *e);
 
 /* For init, before it changes its ids; mounts that the parent opened are left alone. */
 int sources_open(const struct plan *p, struct sources *s, struct error *e);
+
+/* Closes what is there; keeps one for that moment, or closes it, too, if there is no room. */
+void sources_close_spent(struct spent_trees *spent);
+void sources_keep_spent(struct spent_trees *spent, int *tree_fd);
 
 void sources_close(const struct plan *p, struct sources *s);

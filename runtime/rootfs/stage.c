@@ -177,6 +177,8 @@ int stage_set(const struct plan *p, struct sources *s, struct arena *a, struct e
 	char cwd[4096];
 	size_t i;
 
+	/* First, and before the parent does: whoever is last waits. */
+	sources_close_spent(&s->spent);
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL) < 0)
 		return err_sys(e, "make a mount namespace to prepare binds in");
 	stage_dfd = sys_mount_new("tmpfs", "mode", "755", MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);

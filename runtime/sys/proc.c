@@ -43,6 +43,33 @@ int proc_open_host(struct error *e)
 	return fd_steal(&dfd);
 }
 
+/* A procfs that shows us by one number is that of our own pid namespace, and not one above it. If
+ * we have so many groups that the numbers come too late, it counts as another's. */
+static bool proc_is_own(int dfd)
+{
+	autoclose int fd = proc_openat(dfd, "self/status", O_RDONLY);
+	char text[4096], *at;
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	at = strstr(text, "\nNSpid:\t");
+	if (!at)
+		return false;
+	at += strlen("\nNSpid:\t");
+	return at[strspn(at, "0123456789")] == '\n';
+}
+
+int proc_open_for(pid_t pid, const char *name, struct error *e)
+{
+	autoclose int dfd = proc_open_host(e), fd = -1;
+	char path[64];
+
+	snprintf(path, sizeof(path), "%d/%s", pid, name);
+	if (dfd >= 0 && proc_is_own(dfd))
+		fd = proc_openat(dfd, path, O_WRONLY);
+	return fd >= 0 ? fd_steal(&dfd) : proc_open(e);
+}
+
 int proc_open(struct error *e)
 {
 	int dfd = sys_mount_new("proc", NULL, NULL,

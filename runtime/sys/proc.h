@@ -1,6 +1,7 @@
 /*
  * Reading and writing procfs. Writes go through a procfs of our own that no one else can mount over
- * or replace; where the kernel allows none, through the host's, checked to be one (rule R6).
+ * or replace; or through the host's, checked to be one, where the kernel allows no other or a
+ * private one would show nothing else (rule R6).
  */
 #pragma once
 
@@ -15,6 +16,11 @@ int proc_open_host(struct error *e);
 
 /* Opens a procfs for this process's pid namespace: private if possible, else a checked /proc. */
 int proc_open(struct error *e);
+
+/* The same for writing files of a process like PID/name: the host's /proc, if it is that of our pid
+ * namespace and lets us; else as above. A private one costs a superblock, and its end waits for the
+ * kernel (RCU). */
+int proc_open_for(pid_t pid, const char *name, struct error *e);
 
 /* Opens path below a procfs root without crossing mounts or following links of any kind.
  * The one link allowed is a leading "self" or "thread-self", which is resolved to the

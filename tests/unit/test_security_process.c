@@ -386,6 +386,45 @@ TEST(the_oom_score_is_set)
 	CHECK_INT(in_child(set_oom_score), 0);
 }
 
+static bool is_hosts_proc(int dfd)
+{
+	struct stat st, host;
+
+	return fstat(dfd, &st) == 0 && stat("/proc", &host) == 0 && st.st_dev == host.st_dev;
+}
+
+/* The first process of a pid namespace that /proc is not of: numbers there are those of others. */
+static int open_proc_below(void)
+{
+	autoclose int proc_dfd = proc_open_for(1, "oom_score_adj", &err);
+	char self[16] = "";
+
+	NEED(proc_dfd >= 0);
+	NEED(getpid() == 1 && !is_hosts_proc(proc_dfd));
+	NEED(readlinkat(proc_dfd, "self", self, sizeof(self) - 1) == 1 && self[0] == '1');
+	return 0;
+}
+
+static int open_proc_of_another_pid_ns(void)
+{
+	autoclose int own_dfd = proc_open(&err), proc_dfd = -1;
+
+	NEED(own_dfd >= 0);
+	proc_dfd = proc_open_for(getpid(), "oom_score_adj", &err);
+	NEED(proc_dfd >= 0 && is_hosts_proc(proc_dfd));
+	/* In a container with a masked /proc the kernel gives no private one. */
+	if (is_hosts_proc(own_dfd))
+		return 0;
+	NEED(unshare(CLONE_NEWPID) == 0);
+	return in_child(open_proc_below);
+}
+
+TEST(maps_are_written_by_a_procfs_that_has_our_numbers)
+{
+	if (is_root())
+		CHECK_INT(in_child(open_proc_of_another_pid_ns), 0);
+}
+
 static int reset_scheduler(void)
 {
 	cpu_set_t before, one, after;
