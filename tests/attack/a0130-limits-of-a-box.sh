@@ -201,4 +201,22 @@ open("deep", "w").close()'
 	is "$(sbx list -q)" ''
 }
 
+# What is queued in sockets is nobody's memory, unless the kernel is told.
+memory_of_sockets_is_the_boxs() {
+	do_has_limits
+	do_python --memory 32m 'import socket
+n, keep, l = 0, [], socket.socket()
+l.bind(("127.0.0.1", 0)); l.listen(200)
+for i in range(100):
+    c = socket.socket(); c.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 << 20)
+    c.connect(l.getsockname()); keep += [c, l.accept()[0]]; c.setblocking(False)
+    try:
+        while n < 300 << 20: n += c.send(b"x" * 65536)
+    except BlockingIOError: pass
+print(n >> 20)'
+	case $(do_of .status) in
+	ok) [ "$(do_of .stdout)" -le 64 ] || escaped "$(do_of .stdout) MB are queued under --memory 32m" ;;
+	esac
+}
+
 run_tests
