@@ -367,7 +367,7 @@ static int create_start(struct created *c, struct sandbox *s, uint32_t idle_s, s
 	if (s->lock_fd < 0)
 		return err_sys(e, "make the file of the box");
 	sandbox_touch(s);
-	return life_launch(c, NULL, a, e);
+	return sandbox_log_make(c->store.dfd, e) < 0 ? -1 : life_launch(c, NULL, a, e);
 }
 
 static void create_take_note(void *context, const char *text)

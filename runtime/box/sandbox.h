@@ -120,6 +120,9 @@ struct sandbox_event {
 	struct strings args;
 	bool failed;
 };
+/* An empty log, in the directory of a box that is being made. */
+int sandbox_log_make(int dfd, struct error *e);
+
 int sandbox_log(const struct sandbox *s, const struct sandbox_event *ev, struct arena *a,
 		struct error *e);
 

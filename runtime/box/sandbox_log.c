@@ -39,6 +39,14 @@ static void log_result(struct buf *b, const struct box_result *r)
 		   r->n_denials);
 }
 
+int sandbox_log_make(int dfd, struct error *e)
+{
+	autoclose int fd = openat(dfd, LOG_NAME,
+				  O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+
+	return fd < 0 ? err_sys(e, "make the log of a box") : 0;
+}
+
 int sandbox_log(const struct sandbox *s, const struct sandbox_event *ev, struct arena *a,
 		struct error *e)
 {
@@ -60,10 +68,12 @@ int sandbox_log(const struct sandbox *s, const struct sandbox_event *ev, struct 
 	}
 	buf_str(&b, ev->args.n ? "]" : "");
 	buf_printf(&b, ",\"success\":%s}\n", ev->failed ? "false" : "true");
-	if (fstatat(s->dfd, LOG_NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_size > LOG_MAX)
-		renameat(s->dfd, LOG_NAME, s->dfd, LOG_OLD);
-	fd = openat(s->dfd, LOG_NAME,
-		    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	if (fstatat(s->dfd, LOG_NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_size > LOG_MAX &&
+	    renameat(s->dfd, LOG_NAME, s->dfd, LOG_OLD) == 0 &&
+	    sandbox_log_make(s->dfd, e) < 0)
+		return -1;
+	/* Not made here: a destroy that is at work would find its directory not empty. */
+	fd = openat(s->dfd, LOG_NAME, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT)
 		return 0; /* it was destroyed meanwhile */
 	if (fd < 0 || write(fd, b.data, b.len) != (ssize_t)b.len)

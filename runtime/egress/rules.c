@@ -49,9 +49,9 @@ static bool rule_has_bits_behind(const struct egress_rule *r)
 
 	for (i = 0; i < size; i++)
 		if (i * 8 + 8 > r->bits)
-			a.b[i] = i * 8 >= r->bits ?
-					 0 :
-					 (unsigned char)(a.b[i] & 0xff00 >> (r->bits - i * 8));
+			a.b[i] = (unsigned char)(i * 8 >= r->bits ?
+							 0 :
+							 a.b[i] & 0xff00 >> (r->bits - i * 8));
 	return memcmp(a.b, r->host.address.b, size) != 0;
 }
 

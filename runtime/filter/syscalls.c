@@ -98,7 +98,7 @@ static const struct syscall_arch *arch_seen(uint32_t token, uint32_t nr)
 	const struct syscall_arch *x32 = syscall_arch_find("X32");
 	size_t i;
 
-	if (token == AUDIT_ARCH_X86_64 && (nr & x32->base))
+	if (x32 && token == AUDIT_ARCH_X86_64 && (nr & x32->base))
 		return x32;
 	for (i = 0; i < ARRAY_SIZE(syscall_archs); i++)
 		if (syscall_archs[i].token == token)

@@ -505,20 +505,23 @@ clean_up() {
 # Waits for the test's end, sets RC to its status or to "timeout". The test writes its status into a fifo, so that no
 # watchdog process is needed; one that was killed before it could is noticed by its absence.
 wait_for_body() {
-	local part='' end=$((${EPOCHREALTIME/./} + TEST_LIMIT * 1000000))
+	local part='' ended='' end=$((${EPOCHREALTIME/./} + TEST_LIMIT * 1000000))
 	RC=''
 	# The time may be up between two digits: a read that fails has taken the first.
 	until read -rt 0.2 part <&"$DONE_FD"; do
 		RC+=$part part=''
-		kill -0 "$BODY_PID" 2>/dev/null || break
+		kill -0 "$BODY_PID" 2>/dev/null || { ended=1 && break; }
 		if [ "${EPOCHREALTIME/./}" -gt "$end" ]; then
 			RC=timeout
 			return
 		fi
 	done
 	RC+=$part
-	# It may have written its status between the last look and its end.
-	[ -n "$RC" ] || read -rt 0.2 RC <&"$DONE_FD" || :
+	# It may have written its status, or the rest of it, between the last look and its end.
+	if [ -n "$ended" ]; then
+		read -rt 0.2 part <&"$DONE_FD" || :
+		RC+=$part
+	fi
 	# One that was late to write must not speak for the next test.
 	while read -rt 0 <&"$DONE_FD"; do
 		read -r _ <&"$DONE_FD"
