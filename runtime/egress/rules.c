@@ -108,8 +108,7 @@ static bool rule_has_name(const struct egress_rule *r, const struct egress_host 
 	if (r->match != EGRESS_BELOW && h->len == r->host.len &&
 	    memcmp(h->name, r->host.name, h->len) == 0)
 		return true;
-	return r->match != EGRESS_EXACT && h->len > r->host.len + 1 &&
-	       h->name[more - 1] == '.' &&
+	return r->match != EGRESS_EXACT && h->len > r->host.len + 1 && h->name[more - 1] == '.' &&
 	       memcmp(h->name + more, r->host.name, r->host.len) == 0;
 }
 
@@ -120,8 +119,8 @@ static bool rule_is_own(const struct egress_rule *r)
 		struct egress_address net;
 		unsigned int bits;
 	} own[] = {{{false, {127}}, 8}, {{false, {0}}, 8}, {{true, {0}}, 127}};
-	static const struct egress_rule below = {
-		.match = EGRESS_AND_BELOW, .host = {.len = 9, .name = "localhost"}};
+	static const struct egress_rule below = {.match = EGRESS_AND_BELOW,
+						 .host = {.len = 9, .name = "localhost"}};
 	size_t i;
 
 	for (i = 0; r->match == EGRESS_RANGE && i < ARRAY_SIZE(own); i++)

@@ -279,7 +279,7 @@ static bool front_take_records(struct link *l, size_t before)
 
 bool front_guard_more(struct link *l, size_t before)
 {
-	static bool (*const take[])(struct link *l, size_t before) = {
+	static bool (*const take[])(struct link *, size_t) = {
 		[GUARD_BODY] = front_take_body,
 		[GUARD_LINE] = front_take_line,
 		[GUARD_TLS] = front_take_records,
@@ -296,8 +296,8 @@ bool front_guard(struct link *l)
 {
 	struct tls_hello hello = {0};
 	enum speech tls = tls_read(l->up.buffer, l->up.len, &hello);
-	enum speech http = tls != SPEECH_OTHER ? SPEECH_BAD :
-						 http_read(l->up.buffer, l->up.len, &l->request);
+	enum speech http =
+		tls != SPEECH_OTHER ? SPEECH_BAD : http_read(l->up.buffer, l->up.len, &l->request);
 
 	if (!l->up.len || ((tls == SPEECH_MORE || http == SPEECH_MORE) && !l->up.ended))
 		return true;

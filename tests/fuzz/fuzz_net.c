@@ -143,8 +143,8 @@ static void watch_http(const char *p, size_t len)
 	struct http_watch whole = {0}, cut = {0};
 	const bool passes = http_watch(&whole, p, len);
 
-	DEMAND(passes == (http_watch(&cut, p, len / 2) &&
-			  http_watch(&cut, p + len / 2, len - len / 2)));
+	DEMAND(passes ==
+	       (http_watch(&cut, p, len / 2) && http_watch(&cut, p + len / 2, len - len / 2)));
 }
 
 void fuzz_one(char *text, size_t len, struct arena *a)

@@ -138,23 +138,35 @@ static bool watched(const char *text, size_t len, size_t piece)
 	return true;
 }
 
-#define TEXT(s) {s, sizeof(s) - 1}
+#define TEXT(s)                                                                                    \
+	{                                                                                          \
+		s, sizeof(s) - 1                                                                   \
+	}
 TEST(requests_that_begin_like_none_are_seen)
 {
 	static const struct {
 		const char *text;
 		size_t len;
-	} requests[] = {
-		TEXT("G3T / HTTP/1.1\r\n"),	  TEXT("GET! / HTTP/1.1\r\n"),
-		TEXT("\x0cGET / HTTP/1.1\r\n"),	  TEXT("GET\x0c/ HTTP/1.1\r\n"),
-		TEXT("GET /\0 HTTP/1.1\r\n"),	  TEXT("GET\xa0/\0 http/1.1\r\n"),
-		TEXT("\r\n\x0b\n\x85GET / HTTP/1"), TEXT("G3T /HTHHTTP/1.1\r\n"),
-		TEXT("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA / HTTP/1.1\r\n"),
-	}, others[] = {
-		TEXT("SSH-2.0-x\r\nGET / HTTP/1.1\r\n"), TEXT("GET /HTTP\n/"),
-		TEXT("AMQP\0\0\x09\x01HTTP/"),	     TEXT("\0\0\0\x08HTTP/1.1"),
-		TEXT("\xb5\0\0\1 HTTP/1.1"),	     TEXT("git /x\0host=y\0"),
-	};
+	} requests[] =
+		{
+			TEXT("G3T / HTTP/1.1\r\n"),
+			TEXT("GET! / HTTP/1.1\r\n"),
+			TEXT("\x0cGET / HTTP/1.1\r\n"),
+			TEXT("GET\x0c/ HTTP/1.1\r\n"),
+			TEXT("GET /\0 HTTP/1.1\r\n"),
+			TEXT("GET\xa0/\0 http/1.1\r\n"),
+			TEXT("\r\n\x0b\n\x85GET / HTTP/1"),
+			TEXT("G3T /HTHHTTP/1.1\r\n"),
+			TEXT("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA / HTTP/1.1\r\n"),
+		},
+	  others[] = {
+		  TEXT("SSH-2.0-x\r\nGET / HTTP/1.1\r\n"),
+		  TEXT("GET /HTTP\n/"),
+		  TEXT("AMQP\0\0\x09\x01HTTP/"),
+		  TEXT("\0\0\0\x08HTTP/1.1"),
+		  TEXT("\xb5\0\0\1 HTTP/1.1"),
+		  TEXT("git /x\0host=y\0"),
+	  };
 	size_t i, piece;
 
 	for (piece = 1; piece < 60; piece++) {
@@ -435,21 +447,25 @@ TEST(records_behind_a_hello_hide_none)
 	static const struct {
 		const char *text;
 		size_t len;
-	} bad[] = {
-		TEXT("\x16\3\3\0\1\1"),
-		TEXT("\x16\3\3\0\0"),
-		TEXT("\x16\3\3\0\4\1\0\0\x40"),
-		TEXT("\x16\3\3\0\4\0\0\0\0"), /* to be greeted, of the wrong side */
-		TEXT("\x14\3\3\0\1\1\x16\3\3\0\x10" "0123456789abcdef"),
-		TEXT("\x14\3\3\0\1\2"),
-		TEXT("\x14\3\3\0\2\1\1"),
-		TEXT("\x16\2\3\0\4\1\0\0\0"),
-		TEXT("\x17\3\3\xff\xff"),
-		TEXT("GET / HTTP/1.1\r\n"),
-	}, over[] = {
-		TEXT("\x16\3\3\0\5\x10\0\0\1x\x14\3\3\0\1\1secret"),
-		TEXT("\x14\3\3\0\1\1\x16\3\3\0\x1c\0\0\0\0\0\0\0\0" "01234567890123456789"),
-	};
+	} bad[] =
+		{
+			TEXT("\x16\3\3\0\1\1"),
+			TEXT("\x16\3\3\0\0"),
+			TEXT("\x16\3\3\0\4\1\0\0\x40"),
+			TEXT("\x16\3\3\0\4\0\0\0\0"), /* to be greeted, of the wrong side */
+			TEXT("\x14\3\3\0\1\1\x16\3\3\0\x10"
+			     "0123456789abcdef"),
+			TEXT("\x14\3\3\0\1\2"),
+			TEXT("\x14\3\3\0\2\1\1"),
+			TEXT("\x16\2\3\0\4\1\0\0\0"),
+			TEXT("\x17\3\3\xff\xff"),
+			TEXT("GET / HTTP/1.1\r\n"),
+		},
+	  over[] = {
+		  TEXT("\x16\3\3\0\5\x10\0\0\1x\x14\3\3\0\1\1secret"),
+		  TEXT("\x14\3\3\0\1\1\x16\3\3\0\x1c\0\0\0\0\0\0\0\0"
+		       "01234567890123456789"),
+	  };
 	size_t i, piece, went;
 
 	for (piece = 1; piece < 60; piece++) {
