@@ -101,6 +101,52 @@ static int rule_read(const char *text, struct egress_rule *r, struct error *e)
 	return 0;
 }
 
+static bool rule_has_name(const struct egress_rule *r, const struct egress_host *h)
+{
+	const size_t more = h->len - r->host.len; /* wraps where it is shorter */
+
+	if (r->match != EGRESS_BELOW && h->len == r->host.len &&
+	    memcmp(h->name, r->host.name, h->len) == 0)
+		return true;
+	return r->match != EGRESS_EXACT && h->len > r->host.len + 1 && h->name[more - 1] == '.' &&
+	       memcmp(h->name + more, r->host.name, r->host.len) == 0;
+}
+
+/* A box has a loopback of its own, and none of the machine's addresses is carried to. */
+static bool rule_is_own(const struct egress_rule *r)
+{
+	static const struct {
+		struct egress_address net;
+		unsigned int bits;
+	} own[] = {{{false, {127}}, 8}, {{false, {0}}, 8}, {{true, {0}}, 127}};
+	static const struct egress_rule below = {.match = EGRESS_AND_BELOW,
+						 .host = {.len = 9, .name = "localhost"}};
+	size_t i;
+
+	for (i = 0; r->match == EGRESS_RANGE && i < ARRAY_SIZE(own); i++)
+		if (r->bits >= own[i].bits &&
+		    egress_address_is_in(&r->host.address, &own[i].net, own[i].bits))
+			return true;
+	return r->match != EGRESS_RANGE && rule_has_name(&below, &r->host);
+}
+
+static int rule_check_allowed(const struct egress_rule *r, struct error *e)
+{
+	if (r->match == EGRESS_RANGE && !r->bits)
+		return err_set(e, ERR_USAGE,
+			       "it stands for every host, and there is no word for that: name "
+			       "those that are meant, or a range that has them");
+	if (rule_is_own(r))
+		return err_set(e, ERR_USAGE,
+			       "a box reaches no address of this machine, and what the box itself "
+			       "listens on needs no rule: leave it out, or name another host");
+	if (r->port == EGRESS_NAMES_PORT)
+		return err_set(e, ERR_USAGE,
+			       "port %d is where a box asks for names: it can't be allowed",
+			       EGRESS_NAMES_PORT);
+	return 0;
+}
+
 int egress_rules_add(struct egress_rules *r, const char *text, bool denies, struct error *e)
 {
 	struct egress_rule rule = {.denies = denies};
@@ -109,10 +155,8 @@ int egress_rules_add(struct egress_rules *r, const char *text, bool denies, stru
 		return err_set(e, ERR_USAGE, "more than %d rules", EGRESS_RULES_MAX);
 	if (rule_read(text, &rule, e) < 0)
 		return -1;
-	if (!denies && rule.port == EGRESS_NAMES_PORT)
-		return err_set(e, ERR_USAGE,
-			       "port %d is where a box asks for names: it can't be allowed",
-			       EGRESS_NAMES_PORT);
+	if (!denies && rule_check_allowed(&rule, e) < 0)
+		return -1;
 	r->v[r->n++] = rule;
 	return 0;
 }
@@ -161,18 +205,6 @@ static bool rule_has_port(const struct egress_rule *r, uint16_t port)
 		if (usual_ports[i] == port)
 			return true;
 	return false;
-}
-
-static bool rule_has_name(const struct egress_rule *r, const struct egress_host *h)
-{
-	const size_t more = h->len - r->host.len; /* wraps where it is shorter */
-
-	if (r->match != EGRESS_BELOW && h->len == r->host.len &&
-	    memcmp(h->name, r->host.name, h->len) == 0)
-		return true;
-	return r->match != EGRESS_EXACT && h->len > r->host.len + 1 &&
-	       h->name[more - 1] == '.' &&
-	       memcmp(h->name + more, r->host.name, r->host.len) == 0;
 }
 
 static bool rule_has_host(const struct egress_rule *r, const struct egress_host *h)

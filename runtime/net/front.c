@@ -227,28 +227,88 @@ static bool front_is_meant(const struct link *l, const struct egress_host *h)
 	return h->len == l->host.len && memcmp(h->name, l->host.name, h->len) == 0;
 }
 
-static bool front_is_unfinished(enum speech tls, enum speech http)
+/* The one request of the connection has a length; what follows it goes nowhere. */
+static bool front_take_body(struct link *l, size_t before)
 {
-	return tls == SPEECH_MORE || http == SPEECH_MORE;
+	struct half *h = &l->up;
+	const size_t more = h->len - before;
+	const size_t taken = http_body_take(&l->body, h->buffer + h->at + before, more);
+
+	if (l->body.bad)
+		return false;
+	h->len = before + taken;
+	if (http_body_is_over(&l->body))
+		h->ended = h->told = true; /* unsaid: a host might think that we have left */
+	return true;
+}
+
+static bool front_take_line(struct link *l, size_t before)
+{
+	const struct half *h = &l->up;
+
+	return http_watch(&l->watch, h->buffer + h->at + before, h->len - before);
+}
+
+static bool front_is_hello_meant(const struct link *l, const struct tls_hello *h)
+{
+	return !h->names || (h->is_host && front_is_meant(l, &h->host));
+}
+
+/* A record that came in part is held until the rest of it is there. */
+static bool front_take_records(struct link *l, size_t before)
+{
+	const struct half *h = &l->up;
+	size_t at = before - l->held, taken;
+	struct tls_hello hello;
+	enum speech speech;
+
+	do {
+		speech = tls_follow(&l->records, h->buffer + h->at + at, h->len - at, &taken,
+				    &hello);
+		at += taken;
+		if (speech == SPEECH_BAD ||
+		    (speech == SPEECH_DONE && !front_is_hello_meant(l, &hello)))
+			return false;
+	} while (speech == SPEECH_DONE);
+	l->held = h->len - at;
+	if (l->held && h->ended)
+		return false;
+	l->guard = speech == SPEECH_OTHER ? GUARD_PASSES : GUARD_TLS;
+	return true;
+}
+
+bool front_guard_more(struct link *l, size_t before)
+{
+	static bool (*const take[])(struct link *, size_t) = {
+		[GUARD_BODY] = front_take_body,
+		[GUARD_LINE] = front_take_line,
+		[GUARD_TLS] = front_take_records,
+		[GUARD_PASSES] = NULL,
+	};
+
+	if (!take[l->guard] || take[l->guard](l, before))
+		return true;
+	link_refuse(l, EGRESS_FRONTED);
+	return false;
 }
 
 bool front_guard(struct link *l)
 {
 	struct tls_hello hello = {0};
 	enum speech tls = tls_read(l->up.buffer, l->up.len, &hello);
-	enum speech http = tls != SPEECH_OTHER ? SPEECH_OTHER :
-						 http_read(l->up.buffer, l->up.len, &l->request);
-	bool passes = tls == SPEECH_OTHER && http == SPEECH_OTHER;
+	enum speech http =
+		tls != SPEECH_OTHER ? SPEECH_BAD : http_read(l->up.buffer, l->up.len, &l->request);
 
-	if (!l->up.len || (front_is_unfinished(tls, http) && !l->up.ended))
+	if (!l->up.len || ((tls == SPEECH_MORE || http == SPEECH_MORE) && !l->up.ended))
 		return true;
-	/* What ends before its beginning does asks nobody for anything. */
-	passes |= front_is_unfinished(tls, http);
-	passes |= tls == SPEECH_DONE &&
-		  (!hello.names || (hello.is_host && front_is_meant(l, &hello.host)));
-	if (passes) {
-		l->guard = GUARD_PASSES;
-		return true;
+	if (tls == SPEECH_DONE && front_is_hello_meant(l, &hello)) {
+		l->guard = GUARD_TLS;
+		return front_guard_more(l, hello.len);
+	}
+	/* To some, the end of all is the end of a head. */
+	if (http == SPEECH_OTHER || http == SPEECH_MORE) {
+		l->guard = GUARD_LINE;
+		return front_guard_more(l, 0);
 	}
 	if (http == SPEECH_DONE && l->request.form != HTTP_CONNECT &&
 	    front_is_meant(l, &l->request.host)) {

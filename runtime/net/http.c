@@ -117,6 +117,38 @@ static enum speech http_look(const char *p, size_t len)
 	return SPEECH_OTHER;
 }
 
+enum { WATCH_BLANK, WATCH_WORD, WATCH_LINE, WATCH_OVER };
+
+/* Blank lines before the first one are skipped by servers. A zero in the first word is said by
+ * those who count their bytes, not by those who have lines. */
+static unsigned int watch_step(unsigned int step, unsigned char c)
+{
+	if (step == WATCH_LINE)
+		return c == '\n' ? WATCH_OVER : WATCH_LINE;
+	if (!c)
+		return WATCH_OVER;
+	if (step == WATCH_BLANK)
+		return c <= ' ' ? WATCH_BLANK : WATCH_WORD;
+	/* What is a space to somebody is one. */
+	return c == '\n' ? WATCH_OVER : c <= ' ' || c >= 0x7f ? WATCH_LINE : WATCH_WORD;
+}
+
+bool http_watch(struct http_watch *w, const char *p, size_t len)
+{
+	static const char says[] = "HTTP/";
+	size_t i;
+
+	for (i = 0; i < len && w->step != WATCH_OVER; i++) {
+		const char c = (char)(p[i] >= 'a' && p[i] <= 'z' ? p[i] - 'a' + 'A' : p[i]);
+
+		w->step = watch_step(w->step, (unsigned char)c);
+		w->matched = c == says[w->matched] ? w->matched + 1 : c == says[0];
+		if (w->matched == sizeof(says) - 1)
+			return false;
+	}
+	return true;
+}
+
 /* ---- its fields ---- */
 
 struct http_seen {

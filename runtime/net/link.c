@@ -84,37 +84,30 @@ static int half_fill(struct half *h, int fd)
 	return n > 0;
 }
 
-static int half_flush(struct half *h, int fd, uint64_t *count)
+/* All but the last bytes of it. */
+static int half_flush_but(struct half *h, size_t held, int fd, uint64_t *count)
 {
 	ssize_t n;
 
-	if (!h->len)
+	if (h->len <= held)
 		return 0;
-	n = send(fd, h->buffer + h->at, h->len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	n = send(fd, h->buffer + h->at, h->len - held, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -1;
 	h->at += (size_t)n;
 	h->len -= (size_t)n;
-	if (!h->len)
+	if (h->len == held) {
+		memmove(h->buffer, h->buffer + h->at, held);
 		h->at = 0;
+	}
 	if (count)
 		*count += (uint64_t)n;
 	return 0;
 }
 
-/* The one request of the connection has a length; what follows it goes nowhere. */
-static bool link_take_body(struct link *l, size_t before)
+static int half_flush(struct half *h, int fd, uint64_t *count)
 {
-	struct half *h = &l->up;
-	const size_t more = h->len - before;
-	const size_t taken = http_body_take(&l->body, h->buffer + h->at + before, more);
-
-	if (l->body.bad)
-		return false;
-	h->len = before + taken;
-	if (http_body_is_over(&l->body))
-		h->ended = h->told = true; /* unsaid: a host might think that we have left */
-	return true;
+	return half_flush_but(h, 0, fd, count);
 }
 
 /* Something came of the box, or nothing more does. false: the link is gone. */
@@ -127,15 +120,13 @@ static bool link_carry_up(struct link *l)
 		link_reset(l);
 		return false;
 	}
-	if (l->guard == GUARD_BODY && got && !link_take_body(l, before)) {
-		link_refuse(l, EGRESS_FRONTED);
+	if (l->guard != GUARD_LISTENS && (got || l->held) && !front_guard_more(l, before))
 		return false;
-	}
 	if (l->guard == GUARD_LISTENS && (got || l->up.ended) && !front_guard(l))
 		return false;
 	if (l->guard == GUARD_LISTENS && !l->up.ended)
 		return true;
-	if (half_flush(&l->up, l->far.fd, &l->net->bytes_out) < 0) {
+	if (half_flush_but(&l->up, l->held, l->far.fd, &l->net->bytes_out) < 0) {
 		link_reset(l);
 		return false;
 	}
@@ -176,7 +167,7 @@ static void link_carry(struct link *l)
 	box |= half_room(&l->up) ? EPOLLIN : 0;
 	box |= l->down.len ? EPOLLOUT : 0;
 	far |= half_room(&l->down) ? EPOLLIN : 0;
-	far |= l->up.len && (l->guard != GUARD_LISTENS || l->up.ended) ? EPOLLOUT : 0;
+	far |= l->up.len > l->held && (l->guard != GUARD_LISTENS || l->up.ended) ? EPOLLOUT : 0;
 	link_wait(l, LINK_IDLE_MS);
 	if (crowd_wait_for(l->net->crowd_fd, &l->box, box) < 0 ||
 	    crowd_wait_for(l->net->crowd_fd, &l->far, far) < 0)
@@ -256,6 +247,16 @@ static void link_reached(struct link *l)
 		link_carry(l);
 }
 
+/* What waits in the kernel is the machine's memory, not the box's. It counts twice what it is told.
+ * Before connect(): the window that is offered there hangs on it. */
+static void link_bound(int fd)
+{
+	const int size = LINK_KERNEL_BUFFER;
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+}
+
 /* Each address was judged when it came in (link_take()), and is dialled as it was judged. */
 static void link_dial(struct link *l)
 {
@@ -271,6 +272,7 @@ static void link_dial(struct link *l)
 			l->error = errno;
 			continue;
 		}
+		link_bound(l->far.fd);
 		if (connect(l->far.fd, (struct sockaddr *)&at, size) == 0 ||
 		    errno == EINPROGRESS) {
 			link_wait(l, LINK_DIAL_MS);
@@ -495,6 +497,7 @@ void link_accept(struct crowd_member *m, uint32_t events)
 		fd_close(&fd);
 		return;
 	}
+	link_bound(fd);
 	l->net = n;
 	l->box = (struct crowd_member){.fd = fd, .serve = link_serve_box, .context = l};
 	l->far = (struct crowd_member){.fd = -1, .serve = link_serve_far, .context = l};

@@ -9,6 +9,7 @@
 
 enum {
 	LINK_BUFFER = 64 << 10,
+	LINK_KERNEL_BUFFER = 128 << 10, /* each way, on each side */
 	LINK_HEAR_MS = 10000,
 	LINK_DIAL_MS = 10000,
 	LINK_IDLE_MS = 15 * 60 * 1000,
@@ -38,6 +39,8 @@ struct half {
 enum link_guard {
 	GUARD_LISTENS, /* what it is, is not known yet; nothing is passed on */
 	GUARD_BODY,    /* the one request of this connection, to its end */
+	GUARD_LINE,    /* no request in its first line */
+	GUARD_TLS,     /* no hello to another */
 	GUARD_PASSES,
 };
 
@@ -52,6 +55,9 @@ struct link {
 	uint16_t port;
 	struct http_request request;
 	struct http_body body;
+	struct http_watch watch;
+	struct tls_records records;
+	size_t held; /* at the end of what goes up: not judged yet */
 	enum link_guard guard;
 	struct lookup lookup;
 	size_t n, at;
@@ -90,6 +96,7 @@ bool front_welcome(struct link *l);
 void front_refuse(struct link *l, enum egress_verdict why);
 void front_fail(struct link *l, enum link_failure why);
 
-/* Looks at what the box says to a host that was named. false: it is meant for another, and the link
- * is gone. */
+/* Looks at what the box says to a host that was named: at all of it, or at what came behind the
+ * first bytes. false: it is meant for another, and the link is gone. */
 bool front_guard(struct link *l);
+bool front_guard_more(struct link *l, size_t before);

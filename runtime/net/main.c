@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -168,7 +169,8 @@ int main(void)
 	net.control = (struct crowd_member){.fd = NET_CONTROL_FD, .serve = main_serve_control};
 	net.crowd_fd = crowd_open();
 	net.route_fd = netlink_open();
-	if (net.crowd_fd < 0 || net.route_fd < 0)
+	if (net.crowd_fd < 0 || net.route_fd < 0 ||
+	    getrandom(&net.salt, sizeof(net.salt), 0) != sizeof(net.salt))
 		return main_fail("begin");
 	if (main_be_told() < 0)
 		return main_fail("be told what holds");

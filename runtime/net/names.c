@@ -18,18 +18,37 @@ static struct egress_address name_address(size_t i)
 		.b = {198, 18, (unsigned char)(at >> 8), (unsigned char)at}};
 }
 
-struct name *name_get(struct net *n, const struct egress_host *h)
+/* Mixed after each byte: what differs in the first still does at the end, by the salt. */
+static uint64_t name_hash(uint64_t salt, const struct egress_host *h)
 {
+	uint64_t x = salt;
 	size_t i;
 
-	for (i = 0; i < n->n_names; i++)
-		if (n->names[i].host.len == h->len &&
-		    memcmp(n->names[i].host.name, h->name, h->len) == 0)
-			return &n->names[i];
+	for (i = 0; i < h->len; i++) {
+		x = (x ^ (unsigned char)h->name[i]) * 0x9e3779b97f4a7c15;
+		x ^= x >> 29;
+	}
+	return x ^ x >> 32;
+}
+
+struct name *name_get(struct net *n, const struct egress_host *h)
+{
+	const uint64_t hash = name_hash(n->salt, h);
+	size_t *chain = &n->chains[hash % NET_CHAINS], i;
+	struct name *name;
+
+	for (i = *chain; i; i = name->next) {
+		name = &n->names[i - 1];
+		if (name->hash == hash && name->host.len == h->len &&
+		    memcmp(name->host.name, h->name, h->len) == 0)
+			return name;
+	}
 	if (n->n_names == NET_NAMES_MAX)
 		return NULL;
-	n->names[n->n_names] = (struct name){.host = *h};
-	return &n->names[n->n_names++];
+	name = &n->names[n->n_names++];
+	*name = (struct name){.host = *h, .hash = hash, .next = *chain};
+	*chain = n->n_names;
+	return name;
 }
 
 struct name *name_of_address(struct net *n, const struct egress_address *a)

@@ -22,6 +22,7 @@ enum {
 	NET_LISTENERS_MAX = 2 * (EGRESS_PORTS_MAX + 4),
 	NET_LINKS_MAX = 256,
 	NET_NAMES_MAX = 4096,
+	NET_CHAINS = 4096,
 	NET_REFUSALS_MAX = 128,
 };
 
@@ -37,6 +38,8 @@ struct listener {
 /* A name that the box has asked for, and what it stands for outside, for as long as that holds. */
 struct name {
 	struct egress_host host;
+	uint64_t hash;
+	size_t next; /* of its chain, from 1 */
 	size_t n;
 	struct egress_address v[2 * DNS_ADDRESSES_MAX];
 	int64_t until;
@@ -61,6 +64,8 @@ struct net {
 	struct listener listeners[NET_LISTENERS_MAX];
 	size_t n_names;
 	struct name names[NET_NAMES_MAX];
+	uint64_t salt; /* which the box does not know: it can't choose names of one chain */
+	size_t chains[NET_CHAINS]; /* the first of each, from 1 */
 	bool is_full; /* nobody is accepted until a link ends */
 	size_t n_links;
 	struct link *links[NET_LINKS_MAX];

@@ -38,8 +38,19 @@ struct http_request {
 	uint64_t length; /* of the body, if it is not chunked */
 };
 
-/* The head of a request. SPEECH_OTHER: it is no HTTP. */
+/* The head of a request. SPEECH_OTHER: it begins like none; what servers make of it all the same
+ * is http_watch()'s. */
 enum speech http_read(const char *p, size_t len, struct http_request *ret);
+
+/* Speech that is no HTTP, or a head without an end, piece by piece as it comes. */
+struct http_watch {
+	unsigned int step;
+	unsigned int matched; /* of HTTP/ */
+};
+
+/* false: its first line says HTTP/, so there is a server that would read it as a request. Its last
+ * byte did not go yet, and a line without an end is none to anybody. */
+bool http_watch(struct http_watch *w, const char *p, size_t len);
 
 /* Writes the head for the host itself: its name alone in Host, nothing that is between the box and
  * us, and that this is the only request of the connection. Its length; 0: no room. */
@@ -82,8 +93,22 @@ struct tls_hello {
 	bool names; /* a host */
 	bool is_host;
 	struct egress_host host;
+	size_t len; /* of the first one's record */
 };
 
 /* The first message of a client. SPEECH_OTHER: it is no TLS. SPEECH_BAD: it is, and hides what it
- * asks for: a message in pieces, a name twice. */
+ * asks for: a message in pieces, a name twice, something before it. */
 enum speech tls_read(const char *p, size_t len, struct tls_hello *ret);
+
+/* A server that wants another key share gets a second hello, also behind data that it skips. */
+struct tls_records {
+	size_t left;  /* of a record that nobody reads */
+	bool changed; /* the ciphers, as far as that is told in the open */
+	bool over;    /* no hello can follow */
+};
+
+/* What the client sends behind its hello. *ret_taken bytes may go on. SPEECH_DONE: the last of them
+ * are a hello, and it goes on behind it. SPEECH_MORE: the rest waits. SPEECH_OTHER: all that will
+ * ever come may go on. */
+enum speech tls_follow(struct tls_records *r, const char *p, size_t len, size_t *ret_taken,
+		       struct tls_hello *ret);

@@ -90,7 +90,7 @@ services_of_the_machine_are_not_reached_by_its_addresses() {
 	python3 -m http.server 80 --bind 0.0.0.0 --directory "$LAB" >/dev/null 2>&1 &
 	wait_until 10 bash -c ': </dev/tcp/11.0.0.1/80'
 	ip addr add 11.0.9.9/32 dev lab-near
-	_box --allow 11.0.0.0/8 --allow 127.0.0.0/8 --allow own.example --allow 0.0.0.0/0 --allow ::/0 'for a in 11.0.0.1 11.0.9.9 127.0.0.1 127.0.0.2 0.0.0.0 "[::1]" "[::ffff:11.0.0.1]" "[2a00::1]" own.example 11.0.0.255; do
+	_box --allow 11.0.0.0/8 --allow 64.0.0.0/2 --allow own.example --allow 0.0.0.0/1 --allow 128.0.0.0/1 --allow ::/1 'for a in 11.0.0.1 11.0.9.9 127.0.0.1 127.0.0.2 0.0.0.0 "[::1]" "[::ffff:11.0.0.1]" "[2a00::1]" own.example 11.0.0.255; do
 		printf "GET http://$a/names HTTP/1.1\r\n\r\n" | nc 127.0.0.1 3128 | head -n 1; printf "CONNECT $a:80 HTTP/1.1\r\n\r\n" | nc 127.0.0.1 3128 | head -n 1; done
 		for a in 11.0.0.1 11.0.9.9 169.254.169.254 100.100.100.200; do printf "GET / HTTP/1.0\r\n\r\n" | nc $a 80; done'
 	hides "$(_of .stdout)" '200'
@@ -123,8 +123,9 @@ sni = b"\0\0" + (len(name) + 5).to_bytes(2, "big") + (len(name) + 3).to_bytes(2,
 body = b"\3\3" + b"r" * 32 + b"\0\0\2\x13\1\1\0" + len(sni).to_bytes(2, "big") + sni
 body = b"\1" + len(body).to_bytes(3, "big") + body
 whole = b"\x16\3\1" + len(body).to_bytes(2, "big") + body
+pair = b"\x16\3\1" + (2 * len(body)).to_bytes(2, "big") + body * 2
 split = b"\x16\3\1\0\x20" + body[:32] + b"\x16\3\1" + (len(body) - 32).to_bytes(2, "big") + body[32:]
-for data in whole, split:
+for data in whole, split, pair, b"\x16\2" + whole[2:], b"\x16\0\0" + whole[3:], b"\x15\3\1\0\2\1\x5a" + whole:
     print("".join("\\%03o" % c for c in data))
 END
 }
@@ -141,6 +142,72 @@ tls_is_for_the_host_that_was_named() {
 	[[ $(_of .stdout) =~ ^[1-9][0-9]*$'\n0\n0\n0'$ ]] || fail "ESCAPED: $(_of .stdout)"
 	nobody_reached evil
 }
+
+# What a server takes for TLS, though its first bytes are not as they should be.
+tls_that_begins_otherwise_is_tls() {
+	lab
+	local evil one code=
+	mapfile -t evil < <(_hello evil.example)
+	for one in "${evil[@]:2}"; do
+		code+="printf '$one' | nc good.example 443 | wc -c; "
+	done
+	_box --allow good.example "$code"
+	nobody_reached evil
+	is "$(_of .stdout)" $'0\n0\n0\n0'
+	like "$(_of '.denials[] | .hint')" 'another host was asked for'
+}
+
+# A server that wants another key share asks for a second hello. The lab sends back what it gets.
+a_second_hello_is_for_that_host_too() {
+	lab
+	local good evil between
+	mapfile -t good < <(_hello good.example)
+	mapfile -t evil < <(_hello evil.example)
+	for between in '' '\024\003\003\000\001\001' '\027\003\003\000\005early' '\025\003\001\000\002\001\132'; do
+		_box --allow good.example "{ printf '${good[0]}'; sleep 0.3; printf '$between${evil[0]}'; sleep 0.3; } | nc good.example 443 | grep -c evil
+			printf '${good[0]}$between${evil[0]}' | nc good.example 443 | grep -c evil
+			{ printf '${good[0]}'; sleep 0.3; printf '$between${evil[1]}'; sleep 0.3; } | nc good.example 443 | grep -c evil
+			{ printf '${good[0]}'; sleep 0.3; printf '$between${good[0]}'; } | nc good.example 443 | tr -d '\000-\037' | grep -o good.example | wc -l"
+		nobody_reached evil
+		is "$(_of .stdout)" $'0\n0\n0\n2'
+	done
+}
+
+requests_that_begin_like_none_are_requests() {
+	lab
+	_box --allow good.example 'rest="HTTP/1.1\r\nHost: evil.example\r\n\r\n"; long=$(printf "%040d" 0 | tr 0 A)
+		for first in "G3T / " "GET! / " "$long / " "\014GET / " "GET\014/ " "GET /\000 " "\r\n\013\nG3T / " "\205GET / " "GET\240/\000 "; do
+			printf "$first$rest" | nc good.example 80
+			{ printf "$first"; sleep 0.1; printf HT; sleep 0.1; printf "${rest#HT}"; } | nc good.example 80
+			{ printf "CONNECT good.example:80 HTTP/1.1\r\n\r\n"; sleep 0.1; printf "$first$rest"; } | nc 127.0.0.1 3128 | grep evil
+		done'
+	nobody_reached 'HTTP/|evil'
+	hides "$(_of .stdout)" evil
+	like "$(_of '.denials[] | .hint')" 'another host was asked for'
+}
+
+# There are servers to which the end of all is the end of a head.
+a_head_without_an_end_is_a_head() {
+	lab
+	_box --allow good.example 'for head in "GET / HTTP/1.1\r\nHost: evil.example\r\n" "GET / HTTP/1.1\r\nHost: evil.example" "GET / HTTP/1.0"; do printf "$head" | nc good.example 80; done
+		printf "hello there" | nc good.example 443'
+	reached 'hello there'
+	nobody_reached 'HTTP/|evil'
+	is "$(_of .stdout)" 'hello there'
+}
+
+# The carrier is outside of the box's cgroup, and so is what waits in its sockets.
+what_waits_for_a_box_that_does_not_read_is_little() {
+	needs ss
+	lab
+	bundle
+	sbx "do" --rootfs "$B/rootfs" --allow good.example:5432 -- sh -c 'sleep 100 | nc good.example 5432' >/dev/null 2>&1 &
+	wait_until 10 _is_connected
+	local sizes
+	sizes=$(ss -tnmH state established dst 11.0.1.1 | grep -oE '[rt]b[0-9]+' | xargs)
+	[ "$sizes" = 'rb262144 tb262144' ] || fail "ESCAPED: the kernel keeps what it likes of a connection: $sizes"
+}
+_is_connected() { [ -n "$(ss -tnH state established dst 11.0.1.1)" ]; }
 
 a_second_request_on_a_connection_goes_nowhere() {
 	lab

@@ -114,16 +114,49 @@ static void read_names(unsigned char *p, size_t len, struct arena *a)
 		DEMAND(r.n <= DNS_ADDRESSES_MAX);
 }
 
+/* However it is cut, the same is read of it. */
+static void read_tls(const char *p, size_t len)
+{
+	struct tls_records whole = {0}, cut = {0};
+	struct tls_hello hello = {0};
+	size_t taken, first, second;
+	enum speech speech;
+
+	if (tls_read(p, len, &hello) == SPEECH_DONE) {
+		DEMAND(hello.len <= len);
+		if (hello.is_host)
+			check_host(&hello.host);
+	}
+	hello = (struct tls_hello){0};
+	speech = tls_follow(&whole, p, len, &taken, &hello);
+	DEMAND(taken <= len && (speech != SPEECH_OTHER || taken == len));
+	if (speech == SPEECH_DONE && hello.is_host)
+		check_host(&hello.host);
+	if (tls_follow(&cut, p, len / 2, &first, &hello) != SPEECH_MORE)
+		return;
+	DEMAND(tls_follow(&cut, p + first, len - first, &second, &hello) == speech);
+	DEMAND(first + second == taken);
+}
+
+static void watch_http(const char *p, size_t len)
+{
+	struct http_watch whole = {0}, cut = {0};
+	const bool passes = http_watch(&whole, p, len);
+
+	DEMAND(passes ==
+	       (http_watch(&cut, p, len / 2) && http_watch(&cut, p + len / 2, len - len / 2)));
+}
+
 void fuzz_one(char *text, size_t len, struct arena *a)
 {
 	struct socks_request socks;
-	struct tls_hello hello;
 
 	if (!len)
 		return;
 	switch (text[0]) {
 	case 'h':
 		read_http(text + 1, len - 1, a);
+		watch_http(text + 1, len - 1);
 		break;
 	case 's':
 	case 'S':
@@ -134,8 +167,7 @@ void fuzz_one(char *text, size_t len, struct arena *a)
 		}
 		break;
 	case 't':
-		if (tls_read(text + 1, len - 1, &hello) == SPEECH_DONE && hello.is_host)
-			check_host(&hello.host);
+		read_tls(text + 1, len - 1);
 		break;
 	case 'n':
 		read_names((unsigned char *)text + 1, len - 1, a);

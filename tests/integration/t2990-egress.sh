@@ -130,6 +130,36 @@ much_is_carried_whole() {
 	[ "$(_of .usage.network.bytes_in)" = $((1048576 + 3072000)) ]
 }
 
+protocols_that_are_neither_are_carried() {
+	lab
+	_box --json --allow good.example:5432 'say() { printf "$1" | nc good.example 5432 | od -An -c | tr -d " \n"; echo; }
+		say "\000\000\000\010\004\322\026/HTTP/"; say "git-upload-pack /x\000host=y\000"; say "AMQP\000\000HTTP/"; say "EHLO x\r\nHTTP/\r\n"
+		{ printf "h"; sleep 0.2; printf "e"; sleep 0.2; printf "HTTP\n"; } | nc good.example 5432'
+	is "$(_of .denials)" '[]'
+	is "$(_of .usage.network.connections)" 5
+	is "$(_of .stdout | grep -c .)" 5
+	like "$(_of .stdout)" 'heHTTP$'
+}
+
+# Both versions, one that is resumed, and one whose server wants another key share.
+tls_is_spoken_with_the_host() {
+	needs openssl
+	lab
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout key -out cert -days 2 -subj /CN=good.example 2>/dev/null
+	nsenter -t "$LAB_PID" -n openssl s_server -accept 8443 -key key -cert cert -groups P-384 -www >served 2>&1 </dev/null &
+	wait_until 10 bash -c ': </dev/tcp/11.0.1.1/8443'
+	local how
+	for how in '-tls1_2' '-tls1_2 -reconnect' '-tls1_3 -groups P-384' '-tls1_3 -groups X25519:P-384'; do
+		run _host --json --allow good.example:8443 -- /bin/sh -c "(printf 'GET / HTTP/1.0\r\n\r\n'; sleep 1) | openssl s_client -servername good.example -connect good.example:8443 $how 2>&1"
+		like "$(_of .stdout)" 'Cipher is [A-Z]'
+		case $how in
+		*reconnect) like "$(_of .stdout)" 'Reused, TLSv1.2.*Reused, TLSv1.2' ;;
+		*) like "$(_of .stdout)" 'HTTP/1.0 200 ok' ;;
+		esac
+		is "$(_of .denials)" '[]'
+	done
+}
+
 many_connections_at_once_wait_for_each_other() {
 	lab
 	_box --json --timeout 60 --pids-limit 1000 --allow good.example:22 'for i in $(seq 300); do (nc good.example 22 </dev/null | head -n 1; ) & done; wait'
@@ -152,6 +182,17 @@ rules_that_are_none_are_told_before_anything_runs() {
 	like "$err" '--allow https://a.org/: .* a URL is none'
 	_box --allow '*' 'echo RAN'
 	like "$err" '--allow \*: it stands for every host'
+	local rule
+	for rule in 0.0.0.0/0 ::/0 0.0.0.0/0:443; do
+		_box --allow "$rule" 'echo RAN'
+		rc_is 125
+		like "$err" "--allow $rule: it stands for every host, and there is no word for that"
+	done
+	for rule in 127.0.0.1:8080 localhost:8080 app.localhost '*.localhost' 127.0.0.0/8 0.0.0.0 '[::1]:80' ::; do
+		_box --allow "$rule" 'echo RAN'
+		rc_is 125
+		like "$err" 'a box reaches no address of this machine'
+	done
 	_box --deny a.org 'echo RAN'
 	like "$err" 'nothing to deny'
 	_box --network none --allow a.org 'echo RAN'

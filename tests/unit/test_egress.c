@@ -278,7 +278,7 @@ TEST(what_an_allowed_name_stands_for_is_judged)
 
 TEST(addresses_by_rules)
 {
-	given("10.0.0.0/8 11.1.2.3:22 [2600::1]:443 fd00::/8 127.0.0.0/8 0.0.0.0/0:9");
+	given("10.0.0.0/8 11.1.2.3:22 [2600::1]:443 fd00::/8 64.0.0.0/2 0.0.0.0/1:9 128.0.0.0/1:9");
 	CHECK(ask("10.1.2.3", 443) == EGRESS_ALLOWED);
 	CHECK(ask("10.1.2.3", 22) == EGRESS_NOT_ALLOWED);
 	CHECK(ask("11.1.2.3", 22) == EGRESS_ALLOWED);
@@ -323,6 +323,21 @@ TEST(rules_that_are_none_say_why)
 		{"fd00::1/8", "more bits"},
 		{"[fd00::]/129", "range"},
 		{"127.1", "neither"},
+		{"127.0.0.1:8080", "this machine"},
+		{"127.0.0.0/8", "this machine"},
+		{"127.1.2.0/24", "this machine"},
+		{"0.0.0.0", "this machine"},
+		{"::", "this machine"},
+		{"[::1]:80", "this machine"},
+		{"::ffff:127.0.0.1", "this machine"},
+		{"localhost:8080", "this machine"},
+		{"LocalHost.", "this machine"},
+		{"a.localhost", "this machine"},
+		{"*.localhost", "this machine"},
+		{"0.0.0.0/0", "every host"},
+		{"0.0.0.0/0:443", "every host"},
+		{"::/0", "every host"},
+		{"[::]/0:443", "every host"},
 		{"a.org:53", "names"},
 		{"[1.2.3.4]:80", "neither"},
 		{"[a.org]:80", "neither"},

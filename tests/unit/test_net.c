@@ -125,6 +125,60 @@ TEST(what_is_no_http_is_none)
 	CHECK(http_read("\0\0\0\x08\x04\xd2", 6, &request) == SPEECH_OTHER);
 }
 
+static bool watched(const char *text, size_t len, size_t piece)
+{
+	struct http_watch w = {0};
+	size_t at, n;
+
+	for (at = 0; at < len; at += n) {
+		n = piece < len - at ? piece : len - at;
+		if (!http_watch(&w, text + at, n))
+			return false;
+	}
+	return true;
+}
+
+#define TEXT(s)                                                                                    \
+	{                                                                                          \
+		s, sizeof(s) - 1                                                                   \
+	}
+TEST(requests_that_begin_like_none_are_seen)
+{
+	static const struct {
+		const char *text;
+		size_t len;
+	} requests[] =
+		{
+			TEXT("G3T / HTTP/1.1\r\n"),
+			TEXT("GET! / HTTP/1.1\r\n"),
+			TEXT("\x0cGET / HTTP/1.1\r\n"),
+			TEXT("GET\x0c/ HTTP/1.1\r\n"),
+			TEXT("GET /\0 HTTP/1.1\r\n"),
+			TEXT("GET\xa0/\0 http/1.1\r\n"),
+			TEXT("\r\n\x0b\n\x85GET / HTTP/1"),
+			TEXT("G3T /HTHHTTP/1.1\r\n"),
+			TEXT("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA / HTTP/1.1\r\n"),
+		},
+	  others[] = {
+		  TEXT("SSH-2.0-x\r\nGET / HTTP/1.1\r\n"),
+		  TEXT("GET /HTTP\n/"),
+		  TEXT("AMQP\0\0\x09\x01HTTP/"),
+		  TEXT("\0\0\0\x08HTTP/1.1"),
+		  TEXT("\xb5\0\0\1 HTTP/1.1"),
+		  TEXT("git /x\0host=y\0"),
+	  };
+	size_t i, piece;
+
+	for (piece = 1; piece < 60; piece++) {
+		for (i = 0; i < ARRAY_SIZE(requests); i++)
+			if (watched(requests[i].text, requests[i].len, piece))
+				FAIL("%zu in pieces of %zu", i, piece);
+		for (i = 0; i < ARRAY_SIZE(others); i++)
+			if (!watched(others[i].text, others[i].len, piece))
+				FAIL("%zu in pieces of %zu", i, piece);
+	}
+}
+
 TEST(a_head_for_the_host_has_nothing_of_ours)
 {
 	CHECK_STR(
@@ -325,6 +379,102 @@ TEST(a_hello_that_hides_its_host_is_none)
 		make_hello("a.org", 5, 1);
 		hello[i] = (char)0xff;
 		tls_read(hello, len, &told);
+	}
+}
+
+TEST(what_begins_as_records_do_is_tls)
+{
+	static const char *const bad[] = {"\x16\x02\x01", "\x16\x04", "\x15\x03\x01",
+					  "\x14\x03\x03", "\x17\x03\x03"};
+	size_t i, len;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK(tls_read(bad[i], strlen(bad[i]), &told) == SPEECH_BAD);
+	CHECK(tls_read("\x16\0\0", 3, &told) == SPEECH_BAD);
+	len = make_hello("a.org", 5, 1);
+	hello[4] = (char)(hello[4] + 1); /* and the beginning of another */
+	hello[len] = 1;
+	CHECK(tls_read(hello, len + 1, &told) == SPEECH_BAD);
+}
+
+/* What comes of a stream in pieces: the last that was said, and how much of it went on. */
+static enum speech follow(const char *text, size_t len, size_t piece, size_t *ret_went)
+{
+	struct tls_records r = {0};
+	enum speech speech = SPEECH_MORE;
+	size_t end = 0, at = 0, taken;
+
+	while (end < len && speech == SPEECH_MORE) {
+		end = piece < len - end ? end + piece : len;
+		speech = tls_follow(&r, text + at, end - at, &taken, &told);
+		CHECK(taken <= end - at);
+		at += taken;
+	}
+	*ret_went = at;
+	return speech;
+}
+
+TEST(a_second_hello_is_read_wherever_it_comes)
+{
+	static const struct {
+		const char *text;
+		size_t len;
+	} before[] = {
+		TEXT(""),
+		TEXT("\x14\3\3\0\1\1"),
+		TEXT("\x17\3\3\0\5early\x17\3\3\0\0"),
+		TEXT("\x15\3\1\0\2\1\x5a\x14\3\3\0\1\1"),
+	};
+	char text[sizeof(hello) + 64];
+	size_t len = make_hello("B.org", 5, 1), i, piece, went;
+
+	for (i = 0; i < ARRAY_SIZE(before); i++) {
+		memcpy(text, before[i].text, before[i].len);
+		memcpy(text + before[i].len, hello, len);
+		for (piece = 1; piece < 200; piece++) {
+			told = (struct tls_hello){0};
+			CHECK(follow(text, before[i].len + len, piece, &went) == SPEECH_DONE);
+			CHECK_INT(went, before[i].len + len);
+			CHECK_STR(told.host.name, "b.org");
+			CHECK(follow(text, before[i].len + len - 1, piece, &went) == SPEECH_MORE);
+			CHECK_INT(went, before[i].len);
+		}
+	}
+}
+
+TEST(records_behind_a_hello_hide_none)
+{
+	static const struct {
+		const char *text;
+		size_t len;
+	} bad[] =
+		{
+			TEXT("\x16\3\3\0\1\1"),
+			TEXT("\x16\3\3\0\0"),
+			TEXT("\x16\3\3\0\4\1\0\0\x40"),
+			TEXT("\x16\3\3\0\4\0\0\0\0"), /* to be greeted, of the wrong side */
+			TEXT("\x14\3\3\0\1\1\x16\3\3\0\x10"
+			     "0123456789abcdef"),
+			TEXT("\x14\3\3\0\1\2"),
+			TEXT("\x14\3\3\0\2\1\1"),
+			TEXT("\x16\2\3\0\4\1\0\0\0"),
+			TEXT("\x17\3\3\xff\xff"),
+			TEXT("GET / HTTP/1.1\r\n"),
+		},
+	  over[] = {
+		  TEXT("\x16\3\3\0\5\x10\0\0\1x\x14\3\3\0\1\1secret"),
+		  TEXT("\x14\3\3\0\1\1\x16\3\3\0\x1c\0\0\0\0\0\0\0\0"
+		       "01234567890123456789"),
+	  };
+	size_t i, piece, went;
+
+	for (piece = 1; piece < 60; piece++) {
+		for (i = 0; i < ARRAY_SIZE(bad); i++)
+			if (follow(bad[i].text, bad[i].len, piece, &went) != SPEECH_BAD)
+				FAIL("%zu in pieces of %zu", i, piece);
+		for (i = 0; i < ARRAY_SIZE(over); i++)
+			if (follow(over[i].text, over[i].len, piece, &went) != SPEECH_OTHER)
+				FAIL("%zu in pieces of %zu", i, piece);
 	}
 }
 
