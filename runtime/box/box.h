@@ -5,8 +5,8 @@
  * to stay (sandbox.h).
  *
  *	languages.c  rows of languages and limits    rootfs.c     the root that it runs in
- *	do.c         one box, or two: compiling       run.c        a box from birth to end (launch.c,
- *	                                             attend.c, judge.c: before, during, after)
+ *	do.c         one box, or two: compiling       run.c        a box from birth to end
+ *	launch.c, attend.c, judge.c  … before, during and after its program
  *	image.c      … as an image, mounted once      manifest.c   what was built
  *	disk.c       a workspace on disk             library.c    where such things lie
  *	config.c     the config                      stream.c     its output, capped

@@ -217,7 +217,8 @@ static void run_choose_cpus(const struct running *x, uint64_t cpus[REAPER_CPU_WO
 		}
 }
 
-/* It passes on to whatever the program starts: where node or java may be at hand, they would end. */
+/* It passes on to whatever the program starts, and node or java, where they are at hand, would
+ * end. */
 bool run_denies_write_execute(const struct running *x)
 {
 	return x->q->language && !x->q->language->just_in_time && box_is_own_root(x->q, &x->root);

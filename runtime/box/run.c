@@ -190,7 +190,8 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		result = workspace_check_target(q, e);
 	if (q->policy && !str_eq(q->policy, "code"))
 		notes_add(&ret->notes.notes,
-			  arena_printf(a, "the box is held to the policy %s, and not to code", q->policy),
+			  arena_printf(a, "the box is held to the policy %s, and not to code",
+				       q->policy),
 			  a);
 	if (result == 0)
 		result = run_read_rules(&x, e);

@@ -158,7 +158,8 @@ static void walk_entry(struct walk *w, int dfd, const char *name, int to_dfd, co
 	autoclose int sub_dfd = -1, sub_to_dfd = -1;
 	struct stat st;
 
-	if (walk_is_volume(w, path) || ++w->taken > COPY_MAX || fstatat(dfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (walk_is_volume(w, path) || ++w->taken > COPY_MAX ||
+	    fstatat(dfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
 	if (S_ISDIR(st.st_mode)) {
 		if (depth < DEPTH_MAX)

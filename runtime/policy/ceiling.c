@@ -191,8 +191,8 @@ static size_t conditions_of_mode(const char *name, struct condition *v)
 	return 0;
 }
 
-/* The effective id alone, as seteuid() and posix_spawn() set it. Who has no capabilities can make it
- * nothing but one of his own. */
+/* The effective id alone, as seteuid() and posix_spawn() set it. Who has no capabilities can make
+ * it nothing but one of his own. */
 static size_t conditions_of_effective_id(struct condition *v)
 {
 	v[0] = (struct condition){2,

@@ -24,7 +24,8 @@ static void tame(struct cli *c, struct bytes *rest, int env_fd)
 		c->stdin_file = arena_strdup(c->arena, "/dev/null");
 	for (i = 0; i < c->volumes.n; i++)
 		if (strchr(c->volumes.v[i], ':'))
-			c->volumes.v[i] = arena_printf(c->arena, "/%s", strchr(c->volumes.v[i], ':'));
+			c->volumes.v[i] =
+				arena_printf(c->arena, "/%s", strchr(c->volumes.v[i], ':'));
 	for (i = 0; i < c->n_args; i++)
 		if (str_eq(c->args[i], "-") || strchr(c->args[i], '/'))
 			c->args[i] = arena_strdup(c->arena, "1 + 1");

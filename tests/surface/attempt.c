@@ -63,7 +63,8 @@ static void set_limit(unsigned int seconds)
 		give_up("setitimer");
 }
 
-/* A kill that is not ours comes from who answers in the place of a filter: `do` records the call first. */
+/* A kill that is not ours comes from who answers in the place of a filter: `do` records the call
+ * first. */
 static int signal_of(int status)
 {
 	const int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;

@@ -1,4 +1,5 @@
-/* What is learned of system calls: counted, judged by who would have to give them, and written as a profile; and the profiles of languages. */
+/* What is learned of system calls: counted, judged by who would have to give them, and written as a
+ * profile; and the profiles of languages. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/sched.h>
@@ -24,9 +25,10 @@ static struct learning learning;
 
 static struct seccomp_data call(const char *name, uint64_t a, uint64_t b, uint64_t c)
 {
-	return (struct seccomp_data){.nr = syscall_number(syscall_find(name), syscall_arch_native()),
-				     .arch = syscall_arch_native()->token,
-				     .args = {a, b, c}};
+	return (struct seccomp_data){
+		.nr = syscall_number(syscall_find(name), syscall_arch_native()),
+		.arch = syscall_arch_native()->token,
+		.args = {a, b, c}};
 }
 
 static int made(const char *name, uint64_t a, uint64_t b, uint64_t c)
@@ -154,7 +156,8 @@ TEST(rows_are_a_policy_that_gives_it)
 			    needs_rows(&learning, &n, &arena));
 	CHECK(policy_file_read(text, strlen(text), &arena, &file, &e) == 0);
 	CHECK(policy_find(&file, "x", &arena, &p, &e) == 0);
-	CHECK(ceiling_verdict(&p, "chroot") == CALL_yes && ceiling_verdict(&p, "ptrace") == CALL_yes);
+	CHECK(ceiling_verdict(&p, "chroot") == CALL_yes &&
+	      ceiling_verdict(&p, "ptrace") == CALL_yes);
 	CHECK(ceiling_verdict(&p, "clone3") == CALL_nosys);
 	CHECK(policy_gives(&p, LIST_SOCKETS, "packet") && !policy_gives(&p, LIST_SOCKETS, "vsock"));
 	begin("code");
@@ -182,7 +185,8 @@ TEST(memory_that_is_written_and_executed_is_noticed)
 /* The profile lets through what was seen, and no more. */
 TEST(a_profile_gives_what_was_seen_and_no_more)
 {
-	const uint64_t none[6] = {0}, unix_[6] = {AF_UNIX}, inet[6] = {AF_INET}, packet[6] = {AF_PACKET};
+	const uint64_t none[6] = {0}, unix_[6] = {AF_UNIX}, inet[6] = {AF_INET},
+		       packet[6] = {AF_PACKET};
 	const uint64_t thread[6] = {CLONE_THREAD}, new_user[6] = {CLONE_NEWUSER};
 	const struct syscall_arch *arch = syscall_arch_native();
 	struct oci_config *config = arena_new(&arena, struct oci_config);
@@ -202,7 +206,8 @@ TEST(a_profile_gives_what_was_seen_and_no_more)
 			    report(LEARN_OCI, false));
 	CHECK(oci_config_read("config", text, strlen(text), &arena, config, &e) == 0);
 	CHECK(seccomp_program_build(&config->linux_.seccomp, &arena, &p, &notes, &e) == 0);
-#define ALLOWS(name, args) bpf_allows(p.filter, p.len, syscall_number(syscall_find(name), arch), args)
+#define ALLOWS(name, args)                                                                         \
+	bpf_allows(p.filter, p.len, syscall_number(syscall_find(name), arch), args)
 	CHECK(ALLOWS("getppid", none) && ALLOWS("execve", none) && ALLOWS("rt_sigreturn", none));
 	CHECK(ALLOWS("socket", unix_) && !ALLOWS("socket", inet) && !ALLOWS("socket", packet));
 	CHECK(ALLOWS("clone", thread) && !ALLOWS("clone", new_user));
@@ -270,7 +275,8 @@ TEST(a_profile_has_a_shells_calls_siblings_and_nothing_beyond_the_policy)
 		CHECK(!has(&calls, "chroot") && !has(&calls, "ptrace") && !has(&calls, "clone3"));
 	}
 	CHECK(!has(&bash, "timerfd_create") && !has(&bash, "epoll_create1"));
-	CHECK(box_profile_refuses(&bash, "timerfd_create") && !box_profile_refuses(&bash, "chroot"));
+	CHECK(box_profile_refuses(&bash, "timerfd_create") &&
+	      !box_profile_refuses(&bash, "chroot"));
 	CHECK(!box_profile_refuses(&bash, "read"));
 	CHECK(!box_profile_refuses(&(struct strings){0}, "timerfd_create"));
 }

@@ -875,8 +875,8 @@ TEST(a_kernel_without_landlock_is_said_or_refused)
 	}
 }
 
-/* What is another name for a call that is given would be a riddle if it were refused. Those that no C
- * library of today calls are left out: there is a bound (t3000). */
+/* What is another name for a call that is given would be a riddle if it were refused. Those that no
+ * C library of today calls are left out: there is a bound (t3000). */
 TEST(siblings_of_calls_that_code_gives_are_given)
 {
 	static const char *const siblings[][2] = {
