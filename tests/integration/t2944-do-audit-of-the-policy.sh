@@ -8,9 +8,9 @@ _under() {
 	[ -n "${B:-}" ] || bundle
 	printf '%s\n' "$1" >policy.json
 	run unshare -m --propagation private bash -c '
-		mkdir upper work && mount -t tmpfs tmpfs work && mkdir work/u work/w &&
-		mount -t overlay -o "lowerdir=/etc,upperdir=$PWD/work/u,workdir=$PWD/work/w" overlay /etc &&
-		mkdir -p /etc/sbxrun && install -m 644 policy.json /etc/sbxrun/policy.json && umount -l work && rmdir work upper || exit 99
+		mkdir layers && mount -t tmpfs tmpfs layers && mkdir layers/u layers/w &&
+		mount -t overlay -o "lowerdir=/etc,upperdir=$PWD/layers/u,workdir=$PWD/layers/w" overlay /etc &&
+		mkdir -p /etc/sbxrun && install -m 644 policy.json /etc/sbxrun/policy.json && umount -l layers && rmdir layers || exit 99
 		"$0" --root "$1" "${@:3}"' "$SBXRUN" "$T/state" x "do" --rootfs "$B/rootfs" "${@:2}"
 }
 
