@@ -16,6 +16,7 @@ if [ "${1:-}" != --inside ]; then
 		esac
 	done
 	mkdir -p "$out" "$top/build/bench"
+	"$top/tests/install-needs" base systemd uml engines
 	# In the checkout, which the boxes see.
 	cc -std=gnu17 -O2 -static -o "$top/build/bench/bench" "$here/bench.c" "$here/jobs.c"
 	cc -std=gnu17 -O2 -o "$top/build/bench/report" "$here/report.c" "$here/table.c" "$here/svg.c"
