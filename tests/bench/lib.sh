@@ -6,6 +6,8 @@
 # its tree; sbxrun runs in one of them too, so that every contestant sees mounts of the same number
 # and kind. The v1-only view is used, since crun refuses a machine with a unified tree beside it.
 
+# shellcheck source=tests/lib/debian-tree.sh
+. "${BASH_SOURCE[0]%/*}/../lib/debian-tree.sh"
 bench_cache=${SBXRUN_TEST_CACHE:-/var/cache/sbxrun-tests}
 bench_id=sbxrun-bench-$$ # in the names of all containers and cgroups
 bench_work=
@@ -19,8 +21,8 @@ bench_need() {
 	command -v jq >/dev/null || missing+=(jq)
 	command -v mmdebstrap >/dev/null || missing+=(mmdebstrap)
 	command -v cc >/dev/null || missing+=(gcc libc6-dev)
-	[ ${#missing[@]} = 0 ] ||
-		apt-get -o DPkg::Lock::Timeout=600 -qq install -y --no-install-recommends "${missing[@]}" >&2
+	# shellcheck source=spec/apt.sh
+	[ ${#missing[@]} = 0 ] || { . "${BASH_SOURCE[0]%/tests/*}/spec/apt.sh" && apt_install "${missing[@]}" >&2; }
 }
 
 bench_begin() {
@@ -72,13 +74,9 @@ bench_end() {
 bench_tree() {
 	local tree=$bench_cache/bench-$1 new=$bench_cache/bench-$1.new packages=$2
 	[ "$(cat "$tree/ready" 2>/dev/null)" != "$2" ] || return 0
-	rm -rf "$new" "$tree"
+	rm -rf "$tree"
 	mkdir -p "$bench_cache"
-	mmdebstrap --quiet --mode=root --variant=extract --include="$2" \
-		--aptopt='Acquire::Check-Valid-Until "false"' --aptopt='Acquire::Languages "none"' \
-		--aptopt='APT::Install-Recommends "false"' --dpkgopt='path-exclude=/usr/share/man/*' \
-		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
-		"$1" "$new" || return 1
+	debian_tree "$1" "$new" --variant=extract --include="$2" "${lean_tree[@]}" || return 1
 	(
 		cd "$new"
 		# where a release leaves these to its base-files package

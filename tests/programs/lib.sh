@@ -1,13 +1,14 @@
 # shellcheck shell=bash disable=SC2034,SC2016
 # For programs of a Debian tree (programs/tree). Needs lib/test.sh.
 #
-#	has_tree	sets TREE; skips the test where it can't be made
+#	has_tree	sets TREE; skips the test where the head of the file could not make it
 #	languages [FILTER…]	the bundle $B with the tree as its root, /tmp, and a volume at /data, which is $T/data
 #	image [FILTER…]		the bundle $B with a root of its own above the tree, and the config that docker makes
 
 has_tree() {
-	needs mmdebstrap
-	TREE=$("$TESTS_DIR/programs/tree") || skip 'the tree could not be made'
+	TREE=$("$TESTS_DIR/programs/tree" --where)
+	[ -e "$TREE/made" ] || needs mmdebstrap
+	[ -e "$TREE/made" ] || skip 'the tree could not be made'
 }
 
 languages() {
