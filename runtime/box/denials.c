@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "box/hints.h"
+#include "box/sandbox.h"
 #include "box/network.h"
 #include "box/profiles.h"
 #include "egress/egress.h"
@@ -234,6 +235,17 @@ static bool file_directory(const struct seccomp_notif *ask, int fd, char *to, si
 	return to[0] == '/';
 }
 
+/* What the box that stays can write beyond that; a root of its own refuses by permissions alone. */
+static bool file_is_writable_in(const struct sandbox_facts *f, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < f->volumes.n; i++)
+		if (f->volumes.v[i].writable && path_is_below(path, f->volumes.v[i].target))
+			return true;
+	return f->writable_root > 0;
+}
+
 /* Places that can be written, or that nobody means when he speaks of files. */
 static bool file_is_writable(const struct denials *d, const char *path)
 {
@@ -246,6 +258,8 @@ static bool file_is_writable(const struct denials *d, const char *path)
 	for (i = 0; i < d->q->n_volumes; i++)
 		if (d->q->volumes[i].writable && path_is_below(path, d->q->volumes[i].target))
 			return true;
+	if (d->q->sandbox && file_is_writable_in(&d->q->sandbox->facts, path))
+		return true;
 	/* Runtimes try to keep what they have compiled beside it. */
 	return strstr(path, "/__pycache__") != NULL;
 }

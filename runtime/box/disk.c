@@ -228,6 +228,27 @@ int disk_make(const struct box_request *q, const char *name, struct arena *a, st
 	return 0;
 }
 
+int disk_make_tree(const char *option, int64_t size, struct arena *a, int *ret_tree_fd,
+		   const char **ret_note, struct error *e)
+{
+	struct disk disk = DISK_NONE;
+	autoclose int library_dfd = -1;
+	const char *library;
+
+	if (!sys_is_machine_root())
+		return err_set(e, ERR_HOST, "%s: only root mounts a filesystem of that size", option);
+	library_dfd = disk_open_library(true, a, &library, e);
+	if (library_dfd < 0)
+		return -1;
+	disk.tree_fd = disk_make_filesystem(library, size, e);
+	if (disk.tree_fd < 0)
+		return err_wrap(e, "%s", option);
+	disk_note_room(library, size, a, &disk);
+	*ret_note = disk.note;
+	*ret_tree_fd = disk.tree_fd;
+	return 0;
+}
+
 /* ---- its end ---- */
 
 /* Nobody wants what is in it any more: what is not written yet need not be. */

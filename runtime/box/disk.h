@@ -31,6 +31,11 @@ const char *disk_holder(const struct box_request *q);
 int disk_make(const struct box_request *q, const char *name, struct arena *a, struct disk *ret,
 	      struct error *e);
 
+/* A filesystem of that size, or a failure that names the option; it ends with its last mount.
+ * *ret_note: NULL, or what the caller should know. */
+int disk_make_tree(const char *option, int64_t size, struct arena *a, int *ret_tree_fd,
+		   const char **ret_note, struct error *e);
+
 /* When the box has ended, and nobody looks at the workspace any more. */
 void disk_remove(struct disk *d);
 

@@ -171,7 +171,8 @@ int run_create(struct running *x, struct error *e)
 	o.console_fd = x->console[0];
 	o.streams = q->terminal ? NULL : streams;
 	o.control_fd = x->control[0];
-	o.given = given.tree_fd >= 0 ? &given : NULL;
+	o.given = &given;
+	o.n_given = given.tree_fd >= 0 ? 1 : 0;
 	o.noter = &noter;
 	if (box_cgroup_open(q, true, x->r->id, x->a, &x->boxes, &x->root, e) < 0 ||
 	    box_config_write(q, &x->root, x->a, &config, e) < 0)

@@ -12,6 +12,7 @@ static const struct json_row operator_limits_rows[] = {
 	F(operator_limits, "max_cpu_percent", OPT_U32, cpu_percent),
 	F(operator_limits, "max_pids", OPT_U32, pids),
 	F(operator_limits, "max_disk_mb", OPT_U32, disk_mb),
+	F(operator_limits, "max_writable_root_mb", OPT_U32, root_mb),
 	F(operator_limits, "max_execution_time", OPT_U32, execution_time),
 	F(operator_limits, "max_output_bytes", OPT_I64, output_bytes),
 };
@@ -147,6 +148,9 @@ int operator_hold(const struct operator_file *f, const struct operator_given *gi
 		l->disk = box_workspace_size(l);
 	if (hold("disk", "max_disk_mb", most->disk_mb.set, (int64_t)most->disk_mb.v << 20,
 		 given->disk, &l->disk, e) < 0)
+		return -1;
+	if (hold("writable-root", "max_writable_root_mb", most->root_mb.set,
+		 (int64_t)most->root_mb.v << 20, given->writable_root, &q->writable_root, e) < 0)
 		return -1;
 	return hold_language(f, q, e);
 }

@@ -12,7 +12,7 @@
 #define OPERATOR_FILE "/etc/sbxrun/boxes.json"
 
 struct operator_limits {
-	struct opt_u32 memory_mb, cpu_percent, pids, disk_mb, execution_time;
+	struct opt_u32 memory_mb, cpu_percent, pids, disk_mb, root_mb, execution_time;
 	struct opt_i64 output_bytes;
 };
 
@@ -30,7 +30,7 @@ int operator_read(struct arena *a, struct operator_file *ret, struct error *e);
 /* Pure. given: which limits the caller has named; they are refused above the file's, the others
  * lowered. Also the root filesystem of the language. */
 struct operator_given {
-	bool memory, cpus, pids, disk, timeout, output;
+	bool memory, cpus, pids, disk, writable_root, timeout, output;
 };
 int operator_hold(const struct operator_file *f, const struct operator_given *given,
 		  struct box_request *q, struct error *e);

@@ -133,11 +133,6 @@ static void run_close(struct running *x)
 	box_root_close(&x->root);
 }
 
-static bool run_is_in_volume(const struct box_request *q)
-{
-	return q->sandbox ? q->sandbox->facts.on_volume : box_workspace_is_volume(q);
-}
-
 int box_run(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)
 {
 	static const int left_out[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGPIPE};
@@ -171,7 +166,8 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.limits = q->limits,
 		.notes = {.arena = a},
 		.rootfs = "",
-		.disk_backing = run_is_in_volume(q) ? "volume" : "memory",
+		.disk_backing = q->sandbox ? sandbox_backing(&q->sandbox->facts) :
+				box_workspace_is_volume(q) ? "volume" : "memory",
 	};
 	ret->limits.disk = box_workspace_size(&q->limits);
 	ret->sandbox_id = q->sandbox ? q->sandbox->id : NULL;
@@ -195,7 +191,7 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 			  a);
 	if (result == 0)
 		result = run_read_rules(&x, e);
-	if (result == 0 && disk_is_wanted(q))
+	if (result == 0 && !q->sandbox && disk_is_wanted(q))
 		result = run_make_disk(&x, &own, e);
 	if (result == 0)
 		result = run_open_pipes(&x, e);

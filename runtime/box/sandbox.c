@@ -7,66 +7,23 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/pidfd.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/str.h"
-#include "json/rows.h"
+#include "json/json.h"
 #include "reaper/order.h"
 #include "sys/loop.h"
 #include "sys/patience.h"
 #include "sys/sys.h"
 
 enum {
-	FACTS_MAX = 64 << 10,
-	CONFIG_MAX = 4 << 20,
 	USED_SIZE = 32,
 	SETTLE_MS = 5000,
 	STATUS_MAX = 4096
 };
-
-/* ---- what is on record ---- */
-
-static const struct json_row box_limits_rows[] = {
-	F(box_limits, "memory", I64, memory),
-	F(box_limits, "cpus", U32, cpus),
-	F(box_limits, "pids", U32, pids),
-	F(box_limits, "timeout_ns", I64, timeout_ns),
-	F(box_limits, "cpu_time_ns", I64, cpu_time_ns),
-	F(box_limits, "disk", I64, disk),
-	F(box_limits, "tmpfs", I64, tmpfs),
-	F(box_limits, "output", I64, output),
-	F(box_limits, "file_size", I64, file_size),
-	F(box_limits, "open_files", U32, open_files),
-};
-TABLE(box_limits);
-
-static const struct json_row sandbox_facts_rows[] = {
-	F(sandbox_facts, "version", U32, version, REQUIRED),
-	F(sandbox_facts, "language", STR, language, OMIT),
-	F(sandbox_facts, "rootfs", STR, rootfs),
-	F(sandbox_facts, "uid", U32, uid),
-	F(sandbox_facts, "gid", U32, gid),
-	F(sandbox_facts, "idle_s", U32, idle_s, REQUIRED),
-	F(sandbox_facts, "on_volume", BOOL, on_volume),
-	O(sandbox_facts, "limits", limits, box_limits, REQUIRED),
-};
-TABLE(sandbox_facts);
-
-static int sandbox_read_facts(const struct record *r, struct arena *a, struct sandbox_facts *ret,
-			      struct error *e)
-{
-	const struct pair *p;
-
-	for (p = r->annotations.v; p < r->annotations.v + r->annotations.n; p++)
-		if (str_eq(p->key, BOX_FACTS))
-			return json_read(BOX_FACTS, p->value, strlen(p->value),
-					 &sandbox_facts_table, &json_default_limits, ret, a, e);
-	return err_set(e, ERR_NOT_FOUND, "container \"%s\" is no box", r->id);
-}
 
 int64_t sandbox_now(void)
 {
@@ -115,18 +72,7 @@ int sandbox_check_id(const char *id, struct error *e)
 	return 0;
 }
 
-static const char *sandbox_make_id(struct arena *a, struct error *e)
-{
-	unsigned char b[6];
-
-	if (getrandom(b, sizeof(b), 0) != sizeof(b)) {
-		err_sys(e, "make up an id");
-		return NULL;
-	}
-	return arena_printf(a, "%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3], b[4], b[5]);
-}
-
-static const char *sandbox_container(const char *id, struct arena *a)
+const char *sandbox_container(const char *id, struct arena *a)
 {
 	return arena_printf(a, SANDBOX_PREFIX "%s", id);
 }
@@ -327,143 +273,6 @@ int sandbox_lock(struct sandbox *s, int64_t until, struct arena *a, struct error
 		sandbox_kill(s);
 	if (!sandbox_settle(s, a))
 		return err_set(e, ERR_SYSTEM, "what ran in box \"%s\" before does not end", s->id);
-	return 0;
-}
-
-/* ---- making one ---- */
-
-static int create_config(const struct box_request *q, const struct box_root *root, uint32_t idle_s,
-			 struct arena *a, struct buf *ret, struct error *e)
-{
-	struct sandbox_facts facts = {
-		.version = 1,
-		.language = q->language ? arena_strdup(a, q->language->name) : NULL,
-		.rootfs = arena_strdup(a, root->name),
-		.uid = q->uid,
-		.gid = q->gid,
-		.idle_s = idle_s,
-		.on_volume = box_workspace_is_volume(q),
-		.limits = q->limits,
-	};
-	struct box_request box = *q;
-	struct buf text = buf_new(a, FACTS_MAX);
-	char *program[] = {arena_strdup(a, "box"), NULL};
-
-	facts.limits.disk = box_workspace_size(&q->limits);
-	json_write(&text, &sandbox_facts_table, &facts, 0);
-	/* It has no program: what is named here is never looked for. */
-	box.language = NULL;
-	box.args = (struct strings){.n = 1, .v = program};
-	box.facts = text.data;
-	return box_config_write(&box, root, a, ret, e);
-}
-
-static int create_start(struct created *c, struct sandbox *s, uint32_t idle_s, struct arena *a,
-			struct error *e)
-{
-	s->facts.idle_s = idle_s;
-	s->lock_fd = openat(c->store.dfd, SANDBOX_FILE,
-			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (s->lock_fd < 0)
-		return err_sys(e, "make the file of the box");
-	sandbox_touch(s);
-	return sandbox_log_make(c->store.dfd, e) < 0 ? -1 : life_launch(c, NULL, a, e);
-}
-
-static void create_take_note(void *context, const char *text)
-{
-	struct noted *notes = context;
-
-	noted_take(notes, box_words(text, notes->arena));
-}
-
-static int create_in_root(const struct box_request *q, struct box_root *root, const char *id,
-			  uint32_t idle_s, struct arena *a, struct noted *notes, struct error *e)
-{
-	autoclose int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	const int streams[3] = {null_fd, null_fd, null_fd};
-	const struct noter noter = {.take = create_take_note, .context = notes};
-	struct cgroup_boxes boxes = CGROUP_BOXES_NONE;
-	struct create_options o = box_options(q, root);
-	auto_sandbox struct sandbox s = SANDBOX_NONE;
-	struct buf config = buf_new(a, CONFIG_MAX);
-	struct error ignored;
-	struct created c;
-	int result;
-
-	if (null_fd < 0)
-		return err_sys(e, "open /dev/null");
-	o.id = sandbox_container(id, a);
-	if (box_cgroup_open(q, true, o.id, a, &boxes, root, e) < 0)
-		return -1;
-	result = create_config(q, root, idle_s, a, &config, e);
-	o.config_text = config.data;
-	o.config_len = config.len;
-	o.streams = streams;
-	o.control_fd = -1;
-	o.program_comes = true;
-	o.take_listener = false;
-	o.observe = OBSERVE_NOTHING;
-	o.noter = &noter;
-	if (result == 0)
-		result = life_create(&o, a, &c, e);
-	cgroup_boxes_close(&boxes);
-	if (result < 0)
-		return -1;
-	c.noter = NULL;
-	result = create_start(&c, &s, idle_s, a, e);
-	if (result == 0)
-		life_let_go(&c);
-	else
-		life_remove(&c, a, &ignored);
-	return result;
-}
-
-static int create_box(const struct box_request *q, const char *id, uint32_t idle_s,
-		      struct arena *a, struct noted *notes, struct error *e)
-{
-	struct cgroup_boxes boxes = CGROUP_BOXES_NONE;
-	struct box_root root = BOX_ROOT_NONE;
-	int result = box_root_find(q, a, &root, e);
-
-	if (result == 0 && root.note)
-		noted_take(notes, root.note);
-	/* An ordinary user's scope would be his who makes the box, and not of those who use it. */
-	if (result == 0 && sys_is_machine_root())
-		result = box_cgroup_open(q, true, sandbox_container(id, a), a, &boxes, &root, e);
-	if (result == 0)
-		result = create_in_root(q, &root, id, idle_s, a, notes, e);
-	cgroup_boxes_close(&boxes);
-	box_root_close(&root);
-	return result;
-}
-
-int sandbox_create(const struct box_request *q, const char *id, uint32_t idle_s, uint32_t most,
-		   struct arena *a, const char **ret_id, struct noted *notes, struct error *e)
-{
-	autoclose int registry_fd = -1;
-
-	if (id ? sandbox_check_id(id, e) < 0 : !(id = sandbox_make_id(a, e)))
-		return -1;
-	registry_fd =
-		sandbox_registry_open(q->state_root, true, patience_until(PATIENCE_PEER_MS), e);
-	if (registry_fd < 0)
-		return -1;
-	sandbox_registry_sweep(registry_fd, q->state_root, false);
-	if (sandbox_registry_count(q->state_root, a) >= most &&
-	    sandbox_registry_sweep(registry_fd, q->state_root, true) == 0)
-		return err_set(e, ERR_HOST,
-			       "there are %u boxes, which is the most that there may be: box destroy "
-			       "what is no longer needed (box list)",
-			       most);
-	if (create_box(q, id, idle_s ? idle_s : SANDBOX_IDLE_S, a, notes, e) < 0)
-		return e->class == ERR_EXISTS ?
-			       err_set(e, ERR_EXISTS, "there is a box \"%s\" already", id) :
-			       -1;
-	/* Whoever had that name before is no longer asked for. */
-	if (sandbox_registry_find(q->state_root, id, a))
-		sandbox_registry_add(registry_fd, id, "", a);
-	*ret_id = id;
 	return 0;
 }
 

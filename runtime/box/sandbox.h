@@ -40,7 +40,18 @@
 
 #define SANDBOX_PREFIX "box-"
 
-enum { SANDBOX_MOST = 100, SANDBOX_IDLE_S = 3600, SANDBOX_ID_MAX = 64 };
+enum { SANDBOX_MOST = 100, SANDBOX_IDLE_S = 3600, SANDBOX_ID_MAX = 64, SANDBOX_FACTS_MAX = 1 << 20 };
+
+/* As a request has them. */
+struct sandbox_volume {
+	char *source, *target;
+	bool writable;
+};
+
+struct sandbox_ulimit {
+	char *type;
+	uint64_t soft, hard;
+};
 
 /* What never changes. */
 struct sandbox_facts {
@@ -50,6 +61,13 @@ struct sandbox_facts {
 	uint32_t uid, gid;
 	uint32_t idle_s; /* unused for so long, it is removed */
 	bool on_volume;	 /* its workspace is a directory of the caller's */
+	bool on_disk;	 /* its workspace is a filesystem on disk */
+	int64_t writable_root; /* bytes of its own layer over the root; 0: that is read-only */
+	char *root_asked; /* the root filesystem that was asked for; NULL: the language's */
+	bool strict;
+	struct strings env; /* of all calls */
+	LIST(struct sandbox_volume) volumes;
+	LIST(struct sandbox_ulimit) ulimits;
 	struct box_limits limits;
 };
 
@@ -73,10 +91,24 @@ void sandbox_close(struct sandbox *s);
  * model. */
 int sandbox_check_id(const char *id, struct error *e);
 
-/* id NULL: one is made up. idle_s 0: the default. most: how many there may be. The request says
- * what the box has; it has no program. */
-int sandbox_create(const struct box_request *q, const char *id, uint32_t idle_s, uint32_t most,
-		   struct arena *a, const char **ret_id, struct noted *notes, struct error *e);
+/* A box that is to be made, beside what the request says, which has no program. */
+struct sandbox_wish {
+	const char *id;	 /* NULL: one is made up */
+	uint32_t idle_s; /* 0: the default */
+	uint32_t most;	 /* how many there may be */
+	/* Puts files into it before anybody may call it; NULL: none are. If it fails, there is no
+	 * box. */
+	int (*fill)(void *context, const struct sandbox *s, struct arena *a, struct error *e);
+	void *context;
+};
+int sandbox_create(const struct box_request *q, const struct sandbox_wish *wish, struct arena *a,
+		   const char **ret_id, struct noted *notes, struct error *e);
+
+struct sandbox_facts sandbox_facts_of(const struct box_request *q, const struct sandbox_wish *wish,
+				      struct arena *a);
+
+/* A request for a box like that one. */
+void sandbox_request_again(const struct sandbox_facts *f, struct arena *a, struct box_request *q);
 
 /* Opens a box that runs. ERR_NOT_FOUND: there is none; ERR_EXPIRED: there was. */
 int sandbox_open(const char *root, const char *id, struct arena *a, struct sandbox *ret,
@@ -107,6 +139,9 @@ struct sandbox_view {
 };
 int sandbox_list(const char *root, struct arena *a, struct sandbox_view **ret, size_t *ret_n,
 		 struct error *e);
+
+/* memory, disk, volume */
+const char *sandbox_backing(const struct sandbox_facts *f);
 
 /* As one object. */
 void sandbox_write(const struct sandbox_view *v, struct buf *b);
@@ -163,6 +198,13 @@ size_t sandbox_registry_count(const char *root, struct arena *a);
 /* Whether it is among those that have expired, and why. */
 const char *sandbox_registry_find(const char *root, const char *id, struct arena *a);
 void sandbox_registry_add(int registry_fd, const char *id, const char *why, struct arena *a);
+
+/* The id of its container. */
+const char *sandbox_container(const char *id, struct arena *a);
+
+extern const struct json_table sandbox_facts_table;
+int sandbox_read_facts(const struct record *r, struct arena *a, struct sandbox_facts *ret,
+		       struct error *e);
 
 /* Reads what there is, whatever its state. *ret_status may be NULL. */
 int sandbox_look(const char *root, const char *container, struct arena *a, struct sandbox *ret,

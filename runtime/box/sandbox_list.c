@@ -226,6 +226,11 @@ int sandbox_list(const char *root, struct arena *a, struct sandbox_view **ret, s
 	return 0;
 }
 
+const char *sandbox_backing(const struct sandbox_facts *f)
+{
+	return f->on_volume ? "volume" : f->on_disk ? "disk" : "memory";
+}
+
 void sandbox_write(const struct sandbox_view *v, struct buf *b)
 {
 	buf_str(b, "{\"sandbox_id\":");
@@ -242,7 +247,8 @@ void sandbox_write(const struct sandbox_view *v, struct buf *b)
 	buf_printf(b,
 		   ",\"idle_s\":%" PRId64
 		   ",\"idle_limit_s\":%u,\"disk_backing\":\"%s\",\"limits\":",
-		   v->idle_s, v->facts.idle_s, v->facts.on_volume ? "volume" : "memory");
+		   v->idle_s, v->facts.idle_s, sandbox_backing(&v->facts));
 	box_write_limits(&v->facts.limits, b);
+	buf_printf(b, ",\"writable_root\":%" PRId64, v->facts.writable_root);
 	buf_char(b, '}');
 }

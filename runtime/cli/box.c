@@ -71,12 +71,14 @@ static int box_create(struct cli *c, const char *language, struct error *e)
 					     .cpus = c->cpus,
 					     .pids = c->pids_limit,
 					     .disk = c->disk,
+					     .writable_root = c->writable_root,
 					     .timeout = c->timeout,
 					     .output = c->output_limit};
 	struct noted notes = {.arena = c->arena};
 	struct box_request q;
-	const char *id = c->box_id;
+	struct sandbox_wish wish = {.id = c->box_id};
 	struct operator_file operator;
+	const char *id;
 	int64_t idle_ns = 0;
 	uint32_t longest;
 
@@ -98,16 +100,11 @@ static int box_create(struct cli *c, const char *language, struct error *e)
 	if (q.pure)
 		return err_set(e, ERR_USAGE, "--preset pure: what writes no file needs no box that "
 					     "stays: sbxrun do --preset pure");
-	/* What lies on disk would have to be held by somebody between calls. */
-	if (q.limits.disk > q.limits.memory / 2)
-		return err_set(e, ERR_USAGE,
-			       "--disk: the workspace of a box that stays lies in memory, and can be "
-			       "half of --memory at most; -v DIR:/workspace is a directory on disk");
 	if (!language && !q.rootfs)
 		return err_set(e, ERR_USAGE, "a language, or --rootfs, says what is in the box");
-	if (sandbox_create(&q, id, c->idle ? (uint32_t)(idle_ns / LOOP_SECOND) : longest,
-			   operator.boxes.set ? operator.boxes.v : SANDBOX_MOST, c->arena, &id,
-			   &notes, e) < 0)
+	wish.idle_s = c->idle ? (uint32_t)(idle_ns / LOOP_SECOND) : longest;
+	wish.most = operator.boxes.set ? operator.boxes.v : SANDBOX_MOST;
+	if (sandbox_create(&q, &wish, c->arena, &id, &notes, e) < 0)
 		return -1;
 	return create_show(c, id, &notes, e);
 }
@@ -303,7 +300,7 @@ static int box_run_code(struct cli *c, const char *id, struct error *e)
 static const struct box_verb verbs[] = {
 	{"create", "[LANGUAGE]", 0, 1, box_create,
 	 {"id", "idle", "rootfs", "volume", "env", "env-file", "user", "preset", "memory", "cpus",
-	  "pids-limit", "timeout", "cpu-time", "disk", "tmpfs", "output-limit", "file-size",
+	  "pids-limit", "timeout", "cpu-time", "disk", "tmpfs", "writable-root", "output-limit", "file-size",
 	  "ulimit", "strict-limits", "json"}},
 	{"exec", "ID -- COMMAND [ARG…]", 2, SIZE_MAX, box_exec, {CALL_OPTIONS}},
 	{"run", "ID LANGUAGE CODE|FILE|- [-- ARG…]", 3, SIZE_MAX, box_run_code, {CALL_OPTIONS}},
@@ -331,8 +328,9 @@ static const struct cli_option verb_options[] = {
 	CLI_OPTION(memory, "memory", 'm', CLI_TEXT, "SIZE", "create: memory, without swap (default: 512m)"),
 	CLI_OPTION(cpus, "cpus", 0, CLI_TEXT, "NUMBER", "create: processors (default: 1)"),
 	CLI_OPTION(pids_limit, "pids-limit", 0, CLI_TEXT, "NUMBER", "create: processes and threads (default: 64)"),
-	CLI_OPTION(disk, "disk", 0, CLI_TEXT, "SIZE", "create: of /workspace (default: half of the memory, at most 256m)"),
+	CLI_OPTION(disk, "disk", 0, CLI_TEXT, "SIZE", "create: of /workspace, on disk if more than half of the memory (default: that, at most 256m)"),
 	CLI_OPTION(tmpfs, "tmpfs", 0, CLI_TEXT, "SIZE", "create: of /tmp (default: 64m)"),
+	CLI_OPTION(writable_root, "writable-root", 0, CLI_TEXT, "SIZE", "create: the root can be written to, so much of it"),
 	CLI_OPTION(file_size, "file-size", 0, CLI_TEXT, "SIZE", "create: of a file that is written"),
 	CLI_OPTION(ulimits, "ulimit", 0, CLI_LIST, "NAME=SOFT[:HARD]", "create: another resource limit"),
 	CLI_OPTION(strict_limits, "strict-limits", 0, CLI_FLAG, NULL, "create: fail if a limit can't be held on this host"),

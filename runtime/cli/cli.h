@@ -105,6 +105,7 @@ struct cli {
 	char *cpu_time;
 	char *disk;
 	char *tmpfs;
+	char *writable_root;
 	char *output_limit;
 	char *file_size;
 	char *network;

@@ -126,13 +126,15 @@ int do_limits(const struct cli *c, struct box_request *q, struct error *e)
 	    do_duration("cpu-time", c->cpu_time, &l->cpu_time_ns, c->arena, e) < 0 ||
 	    do_size("disk", c->disk, 4096, &l->disk, e) < 0 ||
 	    do_size("tmpfs", c->tmpfs, 4096, &l->tmpfs, e) < 0 ||
+	    do_size("writable-root", c->writable_root, 64 << 10, &q->writable_root, e) < 0 ||
 	    do_size("output-limit", c->output_limit, 0, &l->output, e) < 0 ||
 	    do_size("file-size", c->file_size, 1, &l->file_size, e) < 0)
 		return -1;
 	if (l->output > 64 << 20)
 		return err_set(e, ERR_USAGE, "--output-limit: more than 64m");
-	if (l->disk > INT64_C(1) << 40)
-		return err_set(e, ERR_USAGE, "--disk: more than 1t");
+	if (l->disk > INT64_C(1) << 40 || q->writable_root > INT64_C(1) << 40)
+		return err_set(e, ERR_USAGE, "--%s: more than 1t",
+			       l->disk > INT64_C(1) << 40 ? "disk" : "writable-root");
 	return 0;
 }
 

@@ -92,6 +92,7 @@ static int create_record(const struct making *m, const struct host_facts *facts,
 		.user_id = facts->joined_user_id,
 		.id_range = p->id_range,
 		.overlay_work = m->tightened.overlay_work,
+		.root_upper = p->root_upper,
 		.root_on_host = p->attach_on_host,
 		.root_mount_id = p->attach_on_host ? sys_mount_id(p->rootfs) : 0,
 		.cgroups = {.n = dirs.n, .v = dirs.v},
@@ -408,13 +409,13 @@ static int create_spawn(struct making *m, struct error *e)
 }
 
 /* Its top belongs to the program, by the id that this has outside. */
-static int create_take_given(const struct making *m, struct sources *s, struct error *e)
+static int create_take_tree(const struct making *m, const struct given_tree *given,
+			    struct sources *s, struct error *e)
 {
-	const struct given_tree *given = m->o->given;
 	const struct plan *p = &m->plan;
 	size_t i;
 
-	for (i = 0; given && i < p->n_mounts; i++) {
+	for (i = 0; i < p->n_mounts; i++) {
 		if (p->mounts[i].kind != MOUNT_FS ||
 		    !str_eq(p->mounts[i].destination, given->destination))
 			continue;
@@ -426,7 +427,33 @@ static int create_take_given(const struct making *m, struct sources *s, struct e
 				       given->destination);
 		return 0;
 	}
-	return given ? err_set(e, ERR_BUG, "nothing is mounted on %s", given->destination) : 0;
+	return err_set(e, ERR_BUG, "nothing is mounted on %s", given->destination);
+}
+
+/* What the layer of a writable root lies on is its namespace's root's. */
+static int create_take_upper(const struct making *m, const struct given_tree *given,
+			     struct sources *s, struct error *e)
+{
+	const struct id_range *r = &m->plan.id_range;
+
+	s->upper_fd = fcntl(given->tree_fd, F_DUPFD_CLOEXEC, 3);
+	if (s->upper_fd < 0 ||
+	    fchownat(s->upper_fd, "", r->first, r->first, AT_EMPTY_PATH) < 0)
+		return err_sys(e, "give its layer to the root");
+	return 0;
+}
+
+static int create_take_given(const struct making *m, struct sources *s, struct error *e)
+{
+	const struct given_tree *given = m->o->given;
+	size_t i;
+
+	for (i = 0; i < m->o->n_given; i++)
+		if ((str_eq(given[i].destination, "/") ?
+			     create_take_upper(m, &given[i], s, e) :
+			     create_take_tree(m, &given[i], s, e)) < 0)
+			return -1;
+	return 0;
 }
 
 /* A record is JSON: what it can't keep as it is would be looked for, and not found, by every later
@@ -454,7 +481,7 @@ static int create_prepare(struct making *m, struct error *e)
 	if (bundle_load(o, m->a, &m->bundle, e) < 0 || create_check_names(m, e) < 0 ||
 	    life_plan(o, &facts, &m->bundle, m->a, &m->joins, &m->plan, &m->tightened, e) < 0)
 		return -1;
-	m->plan.root_kept = o->keep_root;
+	m->plan.root_kept = o->keep_root && !o->root_upper;
 	timing_mark("planned");
 	life_log_plan(&m->plan, m->a);
 	if (guard_check_joins(&m->plan, &m->joins, e) < 0)

@@ -482,6 +482,7 @@ static int exec_plan(struct joining *x, const char *const **ret_subs, struct err
 	    plan_make_exec(&x->config, o->id, &facts, x->a, &x->plan, e) < 0)
 		return -1;
 	life_watch_planned(&x->config.linux_.seccomp, &judge, &x->plan);
+	x->plan.root_upper = x->record.root_upper;
 	policy_set_conditions_exec(&policy, &x->config, &facts, x->a, &x->plan);
 	return 0;
 }

@@ -311,6 +311,8 @@ static int host_plan(const struct create_options *o, struct host_facts *facts,
 	if (o->ids_if_possible && facts->no_id_range)
 		notes_add(&p->warnings,
 			  arena_printf(a, "no user namespace, since %s", facts->no_id_range), a);
+	p->root_upper = o->root_upper;
+	p->root_readonly = p->root_readonly && !p->root_upper;
 	life_measure_machine(&t->policy, facts);
 	policy_set_conditions(&t->policy, b->config, facts, state_root, a, p);
 	p->keeps_keyring = o->no_new_keyring && t->policy.level[LEVEL_KEYRING] == AS_ASKED;

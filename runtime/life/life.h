@@ -33,7 +33,7 @@
 #include "worker/end.h"
 
 /* A filesystem that the caller has made for the container, in place of the tmpfs that the config
- * has at that place. */
+ * has at that place; or, for "/", of the memory that a writable root's layer lies in. */
 struct given_tree {
 	const char *destination;
 	int tree_fd; /* attached nowhere; it stays the caller's to close */
@@ -66,7 +66,9 @@ struct create_options {
 	const int *streams;	 /* three descriptors for the program; NULL: the caller's own */
 	bool reaped; /* the first process is a reaper of ours (reaper/order.h) … */
 	int control_fd; /* … and this its end of the socket; -1: there is no program, it waits */
-	const struct given_tree *given; /* NULL: none */
+	size_t n_given;
+	const struct given_tree *given;
+	int64_t root_upper; /* bytes: what it writes to its root goes to a layer of its own; 0: none */
 	bool keep_root; /* others run in it, too: nothing is made in it */
 	bool program_comes; /* its file is not there yet: the reaper writes it */
 	enum observe observe; /* what is denied is asked about, too: with take_listener */

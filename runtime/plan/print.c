@@ -63,6 +63,8 @@ static void print_root(const struct plan *p, struct facts *f)
 	fact_str(f, "path", p->rootfs);
 	fact_str(f, "by", p->new_root ? "pivot" : p->root_detached ? "chroot-detached" : "chroot");
 	fact_is(f, "readonly", p->root_readonly);
+	if (p->root_upper)
+		fact_number(f, "own-layer", (uint64_t)p->root_upper);
 	fact_is(f, "nodev", p->root_nodev);
 	fact_is(f, "kept", p->root_kept);
 	fact_is(f, "may-be-moved", p->no_pivot);

@@ -121,6 +121,8 @@ void policy_set_conditions_exec(const struct policy *p, const struct oci_config 
 	plan->no_write_execute = p->level[LEVEL_WRITE_EXECUTE] == WRITE_EXECUTE_DENIED;
 	if (p->level[LEVEL_LANDLOCK] != AS_ASKED && facts->landlock_abi >= LANDLOCK_ABI_LEAST)
 		plan->landlock = plan_landlock(
-			c, c->root.readonly || p->level[LEVEL_ROOT] == ROOT_READ_ONLY,
+			c,
+			!plan->root_upper && (c->root.readonly ||
+					      p->level[LEVEL_ROOT] == ROOT_READ_ONLY),
 			facts->landlock_abi, a);
 }

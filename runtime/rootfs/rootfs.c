@@ -19,6 +19,7 @@
 #include "rootfs/nodes.h"
 #include "rootfs/proc_files.h"
 #include "rootfs/resolve.h"
+#include "rootfs/upper.h"
 #include "sys/sys.h"
 
 /* Rule R7: a link of one of these names must not send what is mounted there anywhere else. */
@@ -298,6 +299,8 @@ int rootfs_build(const struct plan *p, struct sources *s, struct rootfs *ret, st
 	if (rootfs_attach(p, s, e) < 0)
 		return -1;
 	ret->dfd = fd_steal(&s->root_fd);
+	if (p->root_upper && upper_add(p, s, ret, e) < 0)
+		return -1;
 	ret->mounted = mounted_begin(p, ret->dfd, s->mount_ids);
 	if (rootfs_restrict(p, ret, e) < 0 || (p->root_kept && cover_missing(p, s, ret, e) < 0))
 		return -1;

@@ -19,6 +19,7 @@ struct sources sources_none(const struct plan *p, struct arena *a)
 		.root_fd = -1,
 		.root_at_fd = -1,
 		.root_mapped_fd = -1,
+		.upper_fd = -1,
 		.pid_ns_fd = -1,
 		.nodes_fd = -1,
 		.peers = p->keep_host_propagation,
@@ -216,6 +217,7 @@ void sources_close(const struct plan *p, struct sources *s)
 	fd_close(&s->root_fd);
 	fd_close(&s->root_at_fd);
 	fd_close(&s->root_mapped_fd);
+	fd_close(&s->upper_fd);
 	sources_close_spent(&s->spent);
 	fd_close(&s->nodes_fd);
 	for (i = 0; i < p->n_mounts; i++)

@@ -28,6 +28,7 @@ struct sources {
 	int root_at_fd; /* the directory itself, where the clone will be attached */
 	int root_mapped_fd; /* the parent's clone, where ids are mapped (rootfs/stage.h); or -1 */
 	struct spent_trees spent; /* the parent's, who closes them while init is at work */
+	int upper_fd; /* a filesystem for a writable root's layer; -1: none was given */
 	int nodes_fd;	/* what the parent has made for it (rootfs/nodes.h); -1: nothing */
 	int *mounts;	/* one a mount of the plan; -1: not a bind, nor given */
 	bool *cloned;	/* it is a clone already, and not the source itself */

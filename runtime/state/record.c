@@ -70,6 +70,7 @@ static const struct json_row record_rows[] = {
 	F(record, "userNsId", U64, user_id, OMIT),
 	O(record, "idRange", id_range, id_range, OMIT),
 	F(record, "overlayWork", STR, overlay_work, OMIT),
+	F(record, "rootLayer", I64, root_upper, OMIT),
 	F(record, "notify", BOOL, notify, OMIT),
 	F(record, "rootOnHost", BOOL, root_on_host, OMIT),
 	F(record, "rootMountId", U64, root_mount_id, OMIT),

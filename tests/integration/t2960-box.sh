@@ -139,9 +139,6 @@ which_boxes_there_are_is_told() {
 	like "$err" 'a language, or --rootfs'
 	run _box create --rootfs "$B/rootfs" --preset pure
 	rc_is 125
-	run _box create --rootfs "$B/rootfs" --disk 1g
-	rc_is 125
-	like "$err" 'disk: .*half of --memory'
 	run _box list --memory 1m
 	rc_is 125
 	like "$err" 'box list has no --memory'

@@ -1,0 +1,234 @@
+/* Making a box that stays, see sandbox.h. */
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/str.h"
+#include "box/disk.h"
+#include "box/sandbox.h"
+#include "json/rows.h"
+#include "sys/patience.h"
+#include "sys/sys.h"
+
+enum { CONFIG_MAX = 4 << 20 };
+
+static const char *sandbox_make_id(struct arena *a, struct error *e)
+{
+	unsigned char b[6];
+
+	if (getrandom(b, sizeof(b), 0) != sizeof(b)) {
+		err_sys(e, "make up an id");
+		return NULL;
+	}
+	return arena_printf(a, "%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3], b[4], b[5]);
+}
+
+/* What is made, and with what. */
+struct making {
+	const struct box_request *q;
+	const struct sandbox_wish *wish;
+	const char *id;
+	struct box_root root;
+	int workspace_fd, layer_fd; /* on disk, where memory can't hold them; else -1 */
+	struct arena *a;
+	struct noted *notes;
+};
+
+static int making_config(const struct making *m, struct buf *ret, struct error *e)
+{
+	struct sandbox_facts facts = sandbox_facts_of(m->q, m->wish, m->a);
+	struct box_request box = *m->q;
+	struct buf text = buf_new(m->a, SANDBOX_FACTS_MAX);
+	char *program[] = {arena_strdup(m->a, "box"), NULL};
+
+	facts.rootfs = arena_strdup(m->a, m->root.name);
+	facts.on_disk = m->workspace_fd >= 0;
+	json_write(&text, &sandbox_facts_table, &facts, 0);
+	if (text.overflow)
+		return err_set(e, ERR_USAGE, "environment and volumes are too much for a box");
+	/* It has no program: what is named here is never looked for. */
+	box.language = NULL;
+	box.args = (struct strings){.n = 1, .v = program};
+	box.facts = text.data;
+	return box_config_write(&box, &m->root, m->a, ret, e);
+}
+
+/* ---- what does not fit into memory ---- */
+
+static int making_disk(struct making *m, const char *option, int64_t size, int *ret_fd,
+		       struct error *e)
+{
+	const char *note;
+
+	if (disk_make_tree(option, size, m->a, ret_fd, &note, e) < 0)
+		return -1;
+	if (note)
+		noted_take(m->notes, note);
+	return 0;
+}
+
+/* Nobody would remove a directory when such a box ends by itself, nor hold its size. */
+static int making_disks(struct making *m, struct error *e)
+{
+	const struct box_request *q = m->q;
+
+	if (disk_is_wanted(q) &&
+	    making_disk(m, "--disk", box_workspace_size(&q->limits), &m->workspace_fd, e) < 0)
+		return err_set(e, e->class,
+			       "%s; half of --memory can lie in memory, and -v DIR:" BOX_WORKSPACE
+			       " is a directory on disk",
+			       arena_strdup(m->a, e->text));
+	if (q->writable_root > q->limits.memory / 2 &&
+	    making_disk(m, "--writable-root", q->writable_root, &m->layer_fd, e) < 0)
+		return err_set(e, e->class, "%s; half of --memory can lie in memory",
+			       arena_strdup(m->a, e->text));
+	return 0;
+}
+
+/* ---- its process ---- */
+
+/* Locked until it is filled: nobody's call begins before. */
+static int making_start(const struct making *m, struct created *c, struct sandbox *s,
+			struct error *e)
+{
+	s->root = m->q->state_root;
+	s->id = m->id;
+	s->container = sandbox_container(m->id, m->a);
+	s->facts = sandbox_facts_of(m->q, m->wish, m->a);
+	s->record = c->record;
+	s->dfd = fcntl(c->store.dfd, F_DUPFD_CLOEXEC, 3);
+	s->init_pidfd = fcntl(c->pidfd, F_DUPFD_CLOEXEC, 3);
+	s->lock_fd = openat(c->store.dfd, SANDBOX_FILE,
+			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (s->dfd < 0 || s->init_pidfd < 0 || s->lock_fd < 0 || flock(s->lock_fd, LOCK_EX) < 0)
+		return err_sys(e, "make the file of the box");
+	sandbox_touch(s);
+	if (sandbox_log_make(c->store.dfd, e) < 0 || life_launch(c, NULL, m->a, e) < 0)
+		return -1;
+	return m->wish->fill ? m->wish->fill(m->wish->context, s, m->a, e) : 0;
+}
+
+static void making_take_note(void *context, const char *text)
+{
+	struct noted *notes = context;
+
+	noted_take(notes, box_words(text, notes->arena));
+}
+
+static int making_create(const struct making *m, struct created *ret, struct error *e)
+{
+	autoclose int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const int streams[3] = {null_fd, null_fd, null_fd};
+	const struct noter noter = {.take = making_take_note, .context = m->notes};
+	struct create_options o = box_options(m->q, &m->root);
+	struct buf config = buf_new(m->a, CONFIG_MAX);
+	struct given_tree given[2];
+
+	if (null_fd < 0)
+		return err_sys(e, "open /dev/null");
+	if (m->workspace_fd >= 0)
+		given[o.n_given++] = (struct given_tree){BOX_WORKSPACE, m->workspace_fd};
+	if (m->layer_fd >= 0)
+		given[o.n_given++] = (struct given_tree){"/", m->layer_fd};
+	if (making_config(m, &config, e) < 0)
+		return -1;
+	o.id = sandbox_container(m->id, m->a);
+	o.config_text = config.data;
+	o.config_len = config.len;
+	o.given = given;
+	o.root_upper = m->q->writable_root;
+	o.streams = streams;
+	o.control_fd = -1;
+	o.program_comes = true;
+	o.take_listener = false;
+	o.observe = OBSERVE_NOTHING;
+	o.noter = &noter;
+	if (life_create(&o, m->a, ret, e) < 0)
+		return -1;
+	ret->noter = NULL;
+	return 0;
+}
+
+static int making_in_root(struct making *m, struct error *e)
+{
+	struct cgroup_boxes boxes = CGROUP_BOXES_NONE;
+	auto_sandbox struct sandbox s = SANDBOX_NONE;
+	const char *container = sandbox_container(m->id, m->a);
+	struct error ignored;
+	struct created c;
+	int result;
+
+	if (making_disks(m, e) < 0 ||
+	    box_cgroup_open(m->q, true, container, m->a, &boxes, &m->root, e) < 0)
+		return -1;
+	result = making_create(m, &c, e);
+	cgroup_boxes_close(&boxes);
+	if (result < 0)
+		return -1;
+	result = making_start(m, &c, &s, e);
+	if (result == 0)
+		life_let_go(&c);
+	else
+		life_remove(&c, m->a, &ignored);
+	return result;
+}
+
+static int create_box(const struct box_request *q, const struct sandbox_wish *wish, const char *id,
+		      struct arena *a, struct noted *notes, struct error *e)
+{
+	struct making m = {.q = q,
+			   .wish = wish,
+			   .id = id,
+			   .root = BOX_ROOT_NONE,
+			   .workspace_fd = -1,
+			   .layer_fd = -1,
+			   .a = a,
+			   .notes = notes};
+	struct cgroup_boxes boxes = CGROUP_BOXES_NONE;
+	int result = box_root_find(q, a, &m.root, e);
+
+	if (result == 0 && m.root.note)
+		noted_take(notes, m.root.note);
+	/* An ordinary user's scope would be his who makes the box, and not of those who use it. */
+	if (result == 0 && sys_is_machine_root())
+		result = box_cgroup_open(q, true, sandbox_container(id, a), a, &boxes, &m.root, e);
+	if (result == 0)
+		result = making_in_root(&m, e);
+	cgroup_boxes_close(&boxes);
+	fd_close(&m.workspace_fd);
+	fd_close(&m.layer_fd);
+	box_root_close(&m.root);
+	return result;
+}
+
+int sandbox_create(const struct box_request *q, const struct sandbox_wish *wish, struct arena *a,
+		   const char **ret_id, struct noted *notes, struct error *e)
+{
+	const char *id = wish->id;
+	autoclose int registry_fd = -1;
+
+	if (id ? sandbox_check_id(id, e) < 0 : !(id = sandbox_make_id(a, e)))
+		return -1;
+	registry_fd =
+		sandbox_registry_open(q->state_root, true, patience_until(PATIENCE_PEER_MS), e);
+	if (registry_fd < 0)
+		return -1;
+	sandbox_registry_sweep(registry_fd, q->state_root, false);
+	if (sandbox_registry_count(q->state_root, a) >= wish->most &&
+	    sandbox_registry_sweep(registry_fd, q->state_root, true) == 0)
+		return err_set(e, ERR_HOST,
+			       "there are %u boxes, which is the most that there may be: box destroy "
+			       "what is no longer needed (box list)",
+			       wish->most);
+	if (create_box(q, wish, id, a, notes, e) < 0)
+		return e->class == ERR_EXISTS ?
+			       err_set(e, ERR_EXISTS, "there is a box \"%s\" already", id) :
+			       -1;
+	/* Whoever had that name before is no longer asked for. */
+	if (sandbox_registry_find(q->state_root, id, a))
+		sandbox_registry_add(registry_fd, id, "", a);
+	*ret_id = id;
+	return 0;
+}
