@@ -1,8 +1,9 @@
 /*
- * A library that in-uml preloads into linux.uml. This kernel gives its processes' registers back with a buffer of 2696 bytes, as
- * much as processors with AVX-512 have. One with AMX has 11008, and Linux takes them whole or not at all (EFAULT): the first
- * process would be the last, "put_fp_registers" in a panic. So the rest is added here: states that no process in there ever has, for
- * each would have to ask for it. Where the buffer is large enough, nothing is changed.
+ * A library that in-uml preloads into linux.uml. This kernel gives its processes' registers back
+ * with a buffer of 2696 bytes, as much as processors with AVX-512 have. One with AMX has 11008, and
+ * Linux takes them whole or not at all (EFAULT): the first process would be the last, and a panic
+ * names put_fp_registers. So the rest is added here: states that no process in there ever has, for
+ * it would have to ask for them. Where the buffer is large enough, nothing is changed.
  */
 #include <cpuid.h>
 #include <elf.h>
