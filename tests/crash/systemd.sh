@@ -79,8 +79,8 @@ if [ "$(id -u)" != 0 ]; then
 	echo "skip crash systemd${box[*]}: needs root"
 elif ! type -P mmdebstrap >/dev/null && ! "$top/tests/systemd/tree" --cached; then
 	echo "skip crash systemd${box[*]}: needs mmdebstrap"
-elif [ "${#box[@]}" != 0 ] && ! type -P linux.uml >/dev/null; then
-	echo "skip crash systemd${box[*]}: no User-mode Linux here"
+elif [ "${#box[@]}" != 0 ] && ! why=$("$top/tests/uml/usable"); then
+	echo "skip crash systemd${box[*]}: $why"
 else
 	# In the tree, which the box has at the same place.
 	mkdir -p "$top/build"
