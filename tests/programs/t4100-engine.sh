@@ -42,8 +42,9 @@ nginx_serves_and_reloads_by_exec() {
 	_in sh -c 'mkdir /two && echo second >/two/index.html && sed -i s,/var/www/html,/two, /etc/nginx/sites-enabled/default && nginx -s reload'
 	rc_is 0
 	wait_until 30 _serves sh -c 'curl -fs http://127.0.0.1/ | grep second'
+	# The master is the first process: its end may be ahead of who asked for it.
 	_in sh -c 'nginx -s quit'
-	rc_is 0
+	[ "$rc" = 137 ] || rc_is 0
 	wait_until 30 eval '[ "$(status_of "$ID")" = stopped ]'
 	let_go
 }
