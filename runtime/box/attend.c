@@ -294,7 +294,7 @@ static void run_settle_sandbox(struct running *x)
 	struct error ignored;
 
 	run_serve_control(x, 0);
-	x->is_collected = life_wait(&x->box, LOOP_NEVER, x->a, &x->end, &ignored) > 0;
+	x->is_collected = life_wait(&x->box, LOOP_NEVER, &x->end, &ignored) > 0;
 	if (x->last.kind != REAPER_ENDED)
 		sandbox_kill(x->q->sandbox);
 	if (!sandbox_settle(x->q->sandbox, x->a))

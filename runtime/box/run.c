@@ -54,7 +54,7 @@ static int run_read_rules(struct running *x, struct error *e)
 
 static int run_finish(struct running *x, struct error *e)
 {
-	if (!x->is_collected && life_wait(&x->box, LOOP_NEVER, x->a, &x->end, e) < 0)
+	if (!x->is_collected && life_wait(&x->box, LOOP_NEVER, &x->end, e) < 0)
 		return -1;
 	timing_mark("box ended");
 	x->r->cpu_ns = x->end.cpu_ns;

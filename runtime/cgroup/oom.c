@@ -103,22 +103,3 @@ void cgroup_oom_close(struct cgroup_oom *o)
 	fd_close(&o->fd);
 	fd_close(&o->control_fd);
 }
-
-uint64_t cgroup_oom_kills(const struct cgroup_dirs *d)
-{
-	static const char *const files[] = {"memory.events", "memory.oom_control"};
-	uint64_t kills = 0;
-	size_t i, k;
-
-	for (i = 0; i < d->n; i++) {
-		autoclose int dfd = cgroup_dir_open(&d->v[i]);
-
-		for (k = 0; dfd >= 0 && k < ARRAY_SIZE(files); k++) {
-			autoclose int fd = openat(dfd, files[k], O_RDONLY | O_CLOEXEC);
-
-			if (fd >= 0)
-				(void)!kills_read(fd, &kills);
-		}
-	}
-	return kills;
-}

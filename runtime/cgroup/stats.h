@@ -115,6 +115,17 @@ struct cgroup_stats {
 int cgroup_stats_read(const struct cgroup_dirs *d, struct arena *a, struct cgroup_stats *ret,
 		      struct error *e);
 
+/* What a box is asked when it ends (cgroup/used.c); 0 where nobody counts it. */
+struct cgroup_used {
+	uint64_t cpu_ns;
+	uint64_t memory_peak;
+	uint64_t oom_kills;
+};
+void cgroup_used_read(const struct cgroup_dirs *d, struct cgroup_used *ret);
+
+/* The first of them alone; false: nobody counts it. */
+bool cgroup_cpu_used(const struct cgroup_dirs *d, uint64_t *ret_ns);
+
 /* "name value" lines; others are passed over. The names point into text, which is cut up. */
 struct cgroup_counts cgroup_stats_counts(char *text, struct arena *a);
 uint64_t cgroup_stats_count(const struct cgroup_counts *c, const char *name);

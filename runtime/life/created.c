@@ -40,40 +40,29 @@ static uint64_t end_cpu(const struct rusage *u)
 }
 
 /* What the cgroups have counted, where there are any. */
-static void end_measure(const struct created *c, struct arena *a, struct life_end *ret)
+static void end_measure(const struct created *c, struct life_end *ret)
 {
 	const struct cgroup_dirs dirs = life_cgroups(&c->record);
-	struct cgroup_stats *stats = arena_new(a, struct cgroup_stats);
-	struct error ignored;
+	struct cgroup_used used;
 
-	if (!dirs.n || cgroup_stats_read(&dirs, a, stats, &ignored) < 0)
-		return;
-	if (stats->cpu.total)
-		ret->cpu_ns = stats->cpu.total - c->cpu_before;
-	ret->peak_memory = stats->memory.usage.max;
-	ret->oom = (uint64_t)cgroup_oom_kills(&dirs) > c->oom_before;
+	cgroup_used_read(&dirs, &used);
+	if (used.cpu_ns)
+		ret->cpu_ns = used.cpu_ns - c->cpu_before;
+	ret->peak_memory = used.memory_peak;
+	ret->oom = used.oom_kills > c->oom_before;
 }
 
 bool life_cpu_time(const struct created *c, uint64_t *ret_ns)
 {
 	const struct cgroup_dirs dirs = life_cgroups(&c->record);
-	struct cgroup_stats *stats;
-	struct arena memory = {0};
-	struct error ignored;
-	bool known;
 
-	if (!dirs.n)
+	if (!cgroup_cpu_used(&dirs, ret_ns))
 		return false;
-	stats = arena_new(&memory, struct cgroup_stats);
-	known = cgroup_stats_read(&dirs, &memory, stats, &ignored) == 0 && stats->cpu.total;
-	if (known)
-		*ret_ns = stats->cpu.total - c->cpu_before;
-	arena_free(&memory);
-	return known;
+	*ret_ns -= c->cpu_before;
+	return true;
 }
 
-int life_wait(struct created *c, int64_t until, struct arena *a, struct life_end *ret,
-	      struct error *e)
+int life_wait(struct created *c, int64_t until, struct life_end *ret, struct error *e)
 {
 	struct life_end end = {0};
 	struct rusage usage = {0};
@@ -89,7 +78,7 @@ int life_wait(struct created *c, int64_t until, struct arena *a, struct life_end
 	end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	end.cpu_ns = end_cpu(&usage);
 	end.wall_ns = c->started ? loop_now() - c->started : 0;
-	end_measure(c, a, &end);
+	end_measure(c, &end);
 	fd_close(&c->pidfd);
 	*ret = end;
 	return 1;

@@ -575,16 +575,14 @@ int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, st
 
 /* ---- a reaper that joins ---- */
 
-static void join_count(const struct record *r, struct arena *a, struct created *ret)
+static void join_count(const struct record *r, struct created *ret)
 {
 	const struct cgroup_dirs dirs = life_cgroups(r);
-	struct cgroup_stats *stats = arena_new(a, struct cgroup_stats);
-	struct error ignored;
+	struct cgroup_used used;
 
-	if (!dirs.n || cgroup_stats_read(&dirs, a, stats, &ignored) < 0)
-		return;
-	ret->cpu_before = stats->cpu.total;
-	ret->oom_before = cgroup_oom_kills(&dirs);
+	cgroup_used_read(&dirs, &used);
+	ret->cpu_before = used.cpu_ns;
+	ret->oom_before = used.oom_kills;
 }
 
 int life_join(const struct exec_options *o, struct arena *a, struct created *ret,
@@ -603,7 +601,7 @@ int life_join(const struct exec_options *o, struct arena *a, struct created *ret
 	if (result == 0) {
 		c.record = x->record;
 		c.judge = x->plan.judge;
-		join_count(&x->record, a, &c);
+		join_count(&x->record, &c);
 		result = exec_launch(x, &c.pid, &c.pidfd, &c.listener_fd, e);
 	}
 	exec_close(x);

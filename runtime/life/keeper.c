@@ -162,15 +162,13 @@ static int keeper_start(struct keeper *k, struct wire_request *r, struct wire_an
 static int keeper_wait(struct keeper *k, struct wire_request *r, struct wire_answer *ret,
 		       struct error *e)
 {
-	struct arena a = {0};
-	int result = life_wait(&k->container, loop_now(), &a, &ret->end, e);
+	int result = life_wait(&k->container, loop_now(), &ret->end, e);
 
 	(void)r;
 	if (result == 0)
 		ret->kind = WIRE_NOT_YET;
 	else
 		k->state = OVER;
-	arena_free(&a);
 	return result < 0 ? -1 : 0;
 }
 

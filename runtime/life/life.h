@@ -114,8 +114,7 @@ int life_launch(struct created *c, int *ret_listener_fd, struct arena *a, struct
 
 /* Waits until the program has ended, or until the moment (sys/loop.h; LOOP_NEVER). 1; 0: it has
  * not. */
-int life_wait(struct created *c, int64_t until, struct arena *a, struct life_end *ret,
-	      struct error *e);
+int life_wait(struct created *c, int64_t until, struct life_end *ret, struct error *e);
 
 /* The processor time that it has taken so far; false: nobody counts it. */
 bool life_cpu_time(const struct created *c, uint64_t *ret_ns);

@@ -90,7 +90,7 @@ static int live(const char *root, const char *bundle, const char *id, struct are
 	if (life_launch(&c, NULL, a, &e) < 0) {
 		result = say("launch", &e);
 	} else {
-		got = life_wait(&c, loop_now() + 60 * LOOP_SECOND, a, &end, &e);
+		got = life_wait(&c, loop_now() + 60 * LOOP_SECOND, &end, &e);
 		if (got != 1)
 			result = got < 0 ? say("wait", &e) :
 					   say("wait",

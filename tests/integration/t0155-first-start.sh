@@ -23,6 +23,7 @@ it_is_over_before_the_library_begins() {
 	is "$(_starts create -b "$B" "$ID")" 1 create
 	sbx start "$ID"
 	is "$(_starts exec "$ID" /bin/true)" 1 exec
+	is "$(_starts "do" --rootfs "$B/rootfs" -- /bin/true)" 1 "do"
 }
 
 who_enters_nothing_starts_once() {

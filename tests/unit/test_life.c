@@ -95,7 +95,7 @@ static void live(struct life_end *ret, char *text, size_t size)
 		FAIL("create: %s", e.text);
 	if (life_launch(&c, NULL, &a, &e) < 0)
 		FAIL("launch: %s", e.text);
-	CHECK_INT(life_wait(&c, loop_now() + 60 * LOOP_SECOND, &a, ret, &e), 1);
+	CHECK_INT(life_wait(&c, loop_now() + 60 * LOOP_SECOND, ret, &e), 1);
 	if (life_remove(&c, &a, &e) < 0)
 		FAIL("remove: %s", e.text);
 	fd_close(&out[1]);
@@ -160,7 +160,7 @@ TEST(each_stream_is_the_one_that_was_given)
 	fd_close(&in[1]);
 	o = options((const int[]){in[0], out[1], err[1]});
 	CHECK(life_create(&o, &a, &c, &e) == 0 && life_launch(&c, NULL, &a, &e) == 0);
-	CHECK_INT(life_wait(&c, loop_now() + 60 * LOOP_SECOND, &a, &end, &e), 1);
+	CHECK_INT(life_wait(&c, loop_now() + 60 * LOOP_SECOND, &end, &e), 1);
 	CHECK_INT(life_remove(&c, &a, &e), 0);
 	fd_close(&out[1]);
 	fd_close(&err[1]);
@@ -189,9 +189,9 @@ TEST(a_program_that_is_not_done_is_not_waited_for_longer)
 	same_look(&before);
 	o = options(NULL);
 	CHECK(life_create(&o, &a, &c, &e) == 0 && life_launch(&c, NULL, &a, &e) == 0);
-	CHECK_INT(life_wait(&c, loop_now() + 20 * LOOP_MS, &a, &end, &e), 0);
+	CHECK_INT(life_wait(&c, loop_now() + 20 * LOOP_MS, &end, &e), 0);
 	kill(c.pid, SIGKILL);
-	CHECK_INT(life_wait(&c, LOOP_NEVER, &a, &end, &e), 1);
+	CHECK_INT(life_wait(&c, LOOP_NEVER, &end, &e), 1);
 	CHECK_INT(end.status, 128 + SIGKILL);
 	CHECK_INT(end.signal, SIGKILL);
 	CHECK_INT(life_remove(&c, &a, &e), 0);
