@@ -131,14 +131,11 @@ static void run_set_up_streams(struct running *x)
 			x->streams[i].from = fcntl(x->terminal.master_fd, F_DUPFD_CLOEXEC, 3);
 		stream_add(&x->streams[i], &x->loop);
 	}
-	x->input = (struct relay){.from = x->pipes[0][1] < 0 ? -1 : x->q->stdin_fd,
-				  .to = x->pipes[0][1]};
 	if (terminal)
-		x->input = (struct relay){.from = STDIN_FILENO,
-					  .to = x->terminal.master_fd,
-					  .is_input = true,
-					  .last = '\n'};
-	relay_add(&x->input, &x->loop);
+		input_add_terminal(&x->input, STDIN_FILENO, x->terminal.master_fd, &x->loop);
+	else
+		input_add(&x->input, x->q->stdin_fd, x->pipes[0][1], &x->input_at, &x->loop);
+	fd_close(&x->input_at);
 }
 
 void run_set_up_loop(struct running *x)
@@ -202,7 +199,7 @@ static int64_t run_next_moment(const struct running *x)
 		next = x->cpu_look;
 	if (x->denials.pause_until && x->denials.pause_until < next)
 		next = x->denials.pause_until;
-	if (x->input.said_end && loop_now() + INPUT_END_MS * LOOP_MS < next)
+	if (x->input.relay.said_end && loop_now() + INPUT_END_MS * LOOP_MS < next)
 		next = loop_now() + INPUT_END_MS * LOOP_MS;
 	return next;
 }
@@ -215,10 +212,9 @@ static void run_settle(struct running *x)
 	stream_settle(&x->streams[1]);
 	denials_settle(&x->denials);
 	resolver_settle(&x->resolver);
-	/* The end of our input is the end of the program's. */
-	relay_repeat_end(&x->input);
-	if (x->pipes[0][1] >= 0 && (relay_is_done(&x->input) || x->input.broken)) {
-		relay_cut(&x->input);
+	input_settle(&x->input);
+	if (x->pipes[0][1] >= 0 && input_is_done(&x->input)) {
+		relay_cut(&x->input.relay);
 		fd_close(&x->pipes[0][1]);
 	}
 }
@@ -267,7 +263,7 @@ static void run_drain(struct running *x)
 	int64_t until = loop_now() + DRAIN_MS * LOOP_MS;
 	uint64_t written = 0, now_written;
 
-	relay_cut(&x->input);
+	input_finish(&x->input);
 	x->loop.v[x->loop.n - 1].fd = -1; /* the end, which has come … */
 	run_serve_control(x, 0);	  /* … and what was said before it */
 	for (;;) {

@@ -102,7 +102,8 @@ static void run_close_theirs(struct running *x)
 
 	fd_close(&x->control[0]);
 	fd_close(&x->console[0]);
-	for (i = 0; i < 3; i++)
+	x->input_at = fd_steal(&x->pipes[0][0]); /* until it is known whether it is of use */
+	for (i = 1; i < 3; i++)
 		fd_close(&x->pipes[i][0]);
 }
 

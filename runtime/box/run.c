@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "base/timing.h"
+#include "box/explain.h"
 #include "box/profiles.h"
 #include "box/running.h"
 #include "box/sandbox.h"
@@ -115,6 +116,8 @@ static void run_close(struct running *x)
 	resolver_close(&x->resolver);
 	network_close(&x->network);
 	outlet_free(&x->orders);
+	input_close(&x->input);
+	fd_close(&x->input_at);
 	for (i = 0; i < 3; i++) {
 		fd_close(&x->pipes[i][0]);
 		fd_close(&x->pipes[i][1]);
@@ -144,6 +147,8 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.pipes = {{-1, -1}, {-1, -1}, {-1, -1}},
 		.control = {-1, -1},
 		.console = {-1, -1},
+		.input = INPUT_NONE,
+		.input_at = -1,
 		.terminal = TERMINAL_NONE,
 		.signals = LOOP_SIGNALS_NONE,
 		.streams = {{.from = -1}, {.from = -1}},
@@ -202,6 +207,8 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		ret->status = BOX_SANDBOX_ERROR;
 		ret->error_class = e->class;
 		err_set(e, e->class, "%s", box_words(e->text, a));
+		if (!q->sandbox)
+			box_refuse_all(q, a, e);
 		run_fail(ret, "SandboxError", arena_strdup(a, e->text));
 	}
 	return result;

@@ -5,6 +5,7 @@
 #include "box/box.h"
 #include "box/denials.h"
 #include "box/disk.h"
+#include "box/input.h"
 #include "box/network.h"
 #include "box/redact.h"
 #include "box/resolver.h"
@@ -12,7 +13,6 @@
 #include "box/workspace.h"
 #include "life/life.h"
 #include "reaper/order.h"
-#include "sys/relay.h"
 #include "sys/terminal.h"
 
 enum { RUN_TEXT_MAX = 4 << 20 };
@@ -41,7 +41,8 @@ struct running {
 	struct resolver resolver;
 	struct network network;
 	struct stream streams[2];
-	struct relay input;
+	struct input input;
+	int input_at; /* where the program reads it */
 	struct terminal terminal;
 	int console[2]; /* where its master comes from: init's end, ours */
 	struct redact *redact;

@@ -7,6 +7,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "box/disk.h"
+#include "box/explain.h"
 #include "box/sandbox.h"
 #include "json/rows.h"
 #include "sys/patience.h"
@@ -222,10 +223,12 @@ int sandbox_create(const struct box_request *q, const struct sandbox_wish *wish,
 			       "there are %u boxes, which is the most that there may be: box destroy "
 			       "what is no longer needed (box list)",
 			       wish->most);
-	if (create_box(q, wish, id, a, notes, e) < 0)
-		return e->class == ERR_EXISTS ?
-			       err_set(e, ERR_EXISTS, "there is a box \"%s\" already", id) :
-			       -1;
+	if (create_box(q, wish, id, a, notes, e) < 0) {
+		if (e->class == ERR_EXISTS)
+			return err_set(e, ERR_EXISTS, "there is a box \"%s\" already", id);
+		err_set(e, e->class, "%s", box_words(e->text, a));
+		return box_refuse_all(q, a, e);
+	}
 	/* Whoever had that name before is no longer asked for. */
 	if (sandbox_registry_find(q->state_root, id, a))
 		sandbox_registry_add(registry_fd, id, "", a);

@@ -294,7 +294,7 @@ static int box_run_code(struct cli *c, const char *id, struct error *e)
 /* ---- the verbs ---- */
 
 #define CALL_OPTIONS                                                                               \
-	"env", "env-file", "workdir", "stdin", "timeout", "cpu-time", "output-limit", "denials",   \
+	"env", "env-file", "workdir", "stdin", "no-stdin", "timeout", "cpu-time", "output-limit", "denials",   \
 		"redact", "redact-rules", "audit", "json", "stream"
 
 static const struct box_verb verbs[] = {
@@ -341,6 +341,7 @@ static const struct cli_option verb_options[] = {
 	CLI_OPTION(env_file, "env-file", 0, CLI_TEXT, "FILE", "variables, one a line"),
 	CLI_OPTION(cwd, "workdir", 'w', CLI_TEXT, "DIR", "exec, run: where it runs (default: /workspace)"),
 	CLI_OPTION(stdin_file, "stdin", 0, CLI_TEXT, "FILE", "exec, run: its input (default: ours)"),
+	CLI_OPTION(no_stdin, "no-stdin", 0, CLI_FLAG, NULL, "exec, run: it has no input"),
 	CLI_OPTION(denials, "denials", 0, CLI_TEXT, "full|calls|none", "exec, run: what was refused (default: full)"),
 	CLI_OPTION(redact, "redact", 0, CLI_FLAG, NULL, "exec, run: take secrets out of the output"),
 	CLI_OPTION(redact_rules, "redact-rules", 0, CLI_TEXT, "FILE", "exec, run: further rules for that, as JSON"),

@@ -113,6 +113,7 @@ struct cli {
 	char *redact_rules;
 	char *copy_out;
 	char *stdin_file;
+	bool no_stdin;
 	char *denials;
 	char *audit;
 	char *env_file;

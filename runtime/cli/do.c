@@ -315,6 +315,7 @@ static const struct cli_option do_options[] = {
 	CLI_OPTION(cwd, "workdir", 'w', CLI_TEXT, "DIR", "where it runs (default: /workspace)"),
 	CLI_OPTION(user, "user", 'u', CLI_TEXT, "UID[:GID]", "who it is inside (default: 65534)"),
 	CLI_OPTION(stdin_file, "stdin", 0, CLI_TEXT, "FILE", "its input (default: ours)"),
+	CLI_OPTION(no_stdin, "no-stdin", 0, CLI_FLAG, NULL, "it has no input"),
 	CLI_OPTION(preset, "preset", 0, CLI_TEXT, "NAME", "limits of another system: default, judge, harombe, openmanus, lesson, pure, research"),
 	CLI_OPTION(memory, "memory", 'm', CLI_TEXT, "SIZE", "memory, without swap (default: 512m)"),
 	CLI_OPTION(cpus, "cpus", 0, CLI_TEXT, "NUMBER", "processors (default: 1)"),

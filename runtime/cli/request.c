@@ -170,14 +170,19 @@ static int do_volume(const char *text, struct arena *a, struct box_volume *ret, 
 int do_volumes(const struct cli *c, struct box_request *q, struct error *e)
 {
 	struct box_volume *v = arena_array(c->arena, c->volumes.n + 1, struct box_volume);
+	struct buf all = buf_new(c->arena, ENV_FILE_MAX);
+	struct error one;
 	size_t i;
 
+	/* All that is wrong at once: else each would be found by another try. */
 	for (i = 0; i < c->volumes.n; i++)
-		if (do_volume(c->volumes.v[i], c->arena, &v[i], e) < 0)
-			return -1;
+		if (do_volume(c->volumes.v[i], c->arena, &v[i], &one) < 0) {
+			buf_printf(&all, "%s%s", all.len ? "; " : "", one.text);
+			*e = one;
+		}
 	q->volumes = v;
 	q->n_volumes = c->volumes.n;
-	return 0;
+	return all.len ? err_set(e, e->class, "%s", all.data) : 0;
 }
 
 /* The first process of a box has descriptors of its own before the program's. */
@@ -368,6 +373,10 @@ int do_stdin(const struct cli *c, struct box_request *q, int *ret_fd, struct err
 {
 	bool is_code = !c->dashes && str_eq(c->args[1], "-");
 
+	if (c->no_stdin && c->stdin_file)
+		return err_set(e, ERR_USAGE, "--no-stdin and --stdin contradict each other");
+	if (c->no_stdin)
+		return 0;
 	if (c->stdin_file) {
 		*ret_fd = open(c->stdin_file, O_RDONLY | O_CLOEXEC);
 		if (*ret_fd < 0)

@@ -21,6 +21,8 @@
 #include "oci/names.h"
 #include "policy/conditions.h"
 #include "policy/tighten.h"
+#include "rootfs/guard.h"
+#include "rootfs/mount.h"
 #include "sys/sys.h"
 
 static void surface_calls(const struct plan *p, struct surface *s)
@@ -123,6 +125,25 @@ static void explain_notes(const struct create_options *o, const struct host_fact
 		notes_add(ret, p->cgroup.warnings.v[i], a);
 }
 
+/* Sources that init would refuse when it opens them: all of them, since whoever asks wants to know
+ * once. What can't be opened here may be there for init (the caller's own ids); it is not judged. */
+static void explain_sources(struct plan *p, struct arena *a, struct policy_clamps *ret)
+{
+	struct guard_look *looks = guard_new_looks(&p->guard, a);
+	struct error e;
+	size_t i;
+
+	for (i = 0; i < p->n_mounts; i++) {
+		autoclose int fd = -1;
+
+		if (p->mounts[i].kind != MOUNT_BIND || p->mounts[i].inside)
+			continue;
+		fd = mount_open_source(p, &p->mounts[i], looks, &e);
+		if (fd < 0 && e.class == ERR_CONFIG)
+			policy_clamps_add(ret, policy_rows[LEVEL_HOST_PATHS].id, e.text, a);
+	}
+}
+
 /* One of the two plans; the config is read anew, since a policy changes it. */
 static int explain_plan(const struct create_options *o, const struct policy *policy,
 			const struct record *r, struct arena *a, struct explanation *x,
@@ -158,7 +179,10 @@ static int explain_plan(const struct create_options *o, const struct policy *pol
 		return -1;
 	if (policy) {
 		life_measure_machine(policy, &facts);
-		policy_set_conditions(policy, bundle.config, &facts, "/", a, p);
+		policy_set_conditions(policy, bundle.config, &facts,
+				      path_clean(a, life_state_dir(o->root, ".", a)), a, p);
+		if (!r)
+			explain_sources(p, a, &x->refusals);
 		explain_notes(o, &facts, p, a, &x->notes);
 		for (i = 0; i < missing.n; i++)
 			notes_add(&x->notes, missing.v[i], a);

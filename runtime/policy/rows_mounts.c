@@ -206,8 +206,8 @@ int row_filesystems(struct tightening *t, struct error *e)
 		return row_refuse(t, e,
 				  arena_printf(t->a, "\"filesystems\": {\"allow\": [%s]}",
 					       json_show(type).text),
-				  "a filesystem of type %s (mounts[%zu])", json_show(type).text,
-				  m->at);
+				  "a filesystem of type %s (mounts[%zu], on %s)",
+				  json_show(type).text, m->at, json_show(m->destination).text);
 	}
 	return 0;
 }

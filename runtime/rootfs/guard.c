@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -230,16 +231,26 @@ static bool source_is_engines(const struct plan *p, struct guard_look *looks, co
 	return false;
 }
 
-static int guard_refuse(const struct plan_guard *g, const char *field, const char *what,
-			const char *path, bool write, struct error *e)
+/* What is judged, as its mount names it. */
+struct judged {
+	const struct plan_guard *g;
+	const struct mount_plan *m;
+	bool write;
+	bool is_dir;
+	struct way way;
+};
+
+/* write: to read it may be allowed. */
+static int guard_refuse(const struct judged *j, const char *what, const char *path, bool write,
+			struct error *e)
 {
 	return err_set(e, ERR_CONFIG,
-		       "policy %s refuses %s.source: it %s %s [host-paths]%s; to allow it, an "
+		       "policy %s refuses %s.source, %.300s: it %s %s [host-paths]%s; to allow it, an "
 		       "administrator gives \"host-path-exceptions\": {\"allow\": [\"PATH%s\"]} to a "
 		       "policy in /etc/sbxrun/policy.json, or runs this with --policy oci",
-		       g->policy, field, what, path,
+		       j->g->policy, j->m->field, j->m->source, what, path,
 		       write ? "; reading alone may be allowed: mount it read-only" : "",
-		       write ? ":rw" : "");
+		       j->write ? ":rw" : "");
 }
 
 /* Does anything above a path, which has no links in it, have that inode? */
@@ -290,83 +301,87 @@ static bool path_would_be_in(struct inode x, const char *path)
 }
 
 /* On, below or above one of the paths? */
-static int guard_compare(const struct plan_guard *g, const char *field, const char *path,
-			 struct guard_look *l, const struct way *source, bool is_dir, bool write,
+static int guard_compare(const struct judged *j, const char *path, struct guard_look *l, bool write,
 			 struct error *e)
 {
 	look_at(l, path);
-	if (l->err && is_dir && path_would_be_in(source->v[0], path))
-		return guard_refuse(g, field, "would hold", path, write, e);
+	if (l->err && j->is_dir && path_would_be_in(j->way.v[0], path))
+		return guard_refuse(j, "would hold", path, write, e);
 	if (l->err == ENOENT || l->err == ENOTDIR || l->err == EACCES)
 		return 0; /* this host has none, or the caller can't get there himself */
 	errno = l->err;
 	if (l->err)
-		return err_sys(e, "%s.source: compare it with %s", field, path);
-	if (look_is_in(l, source))
-		return guard_refuse(g, field, "is or lies in", path, write, e);
-	if (is_dir && path_holds(source->v[0], path, l))
-		return guard_refuse(g, field, "holds", path, write, e);
+		return err_sys(e, "%s.source: compare it with %s", j->m->field, path);
+	if (look_is_in(l, &j->way))
+		return guard_refuse(j, "is or lies in", path, write, e);
+	if (j->is_dir && path_holds(j->way.v[0], path, l))
+		return guard_refuse(j, "holds", path, write, e);
 	return 0;
 }
 
 /* Directories that hold keys wherever they are. */
-static int guard_check_names(const struct plan_guard *g, const char *field, const char *path,
-			     bool write, struct error *e)
+static int guard_check_names(const struct judged *j, const char *path, struct error *e)
 {
 	static const char *const names[] = {"/.ssh/", "/.kube/", "/.docker/", "/.gnupg/"};
 	size_t i;
 
-	for (i = 0; write && i < ARRAY_SIZE(names); i++)
+	for (i = 0; j->write && i < ARRAY_SIZE(names); i++)
 		if (strstr(path, names[i]))
-			return guard_refuse(g, field, "is or lies in a directory called",
-					    names[i], write, e);
+			return guard_refuse(j, "is or lies in a directory called", names[i], true,
+					    e);
 	return 0;
 }
 
-int guard_check_source(const struct plan *plan, struct guard_look *looks, const char *field, int fd,
-		       const char *name, bool write, struct error *e)
+static int guard_check_paths(const struct judged *j, struct guard_look *looks, struct error *e)
+{
+	const struct plan_guard *g = j->g;
+	size_t i;
+
+	if (guard_compare(j, g->state_root, &looks[g->n_paths], false, e) < 0)
+		return -1;
+	for (i = 0; i < g->n_paths; i++) {
+		const struct guard_path *p = &g->paths[i];
+
+		if (p->how == GUARD_ENGINES || (p->how == GUARD_WRITE && !j->write) ||
+		    (g->shows_sys && !j->write && str_eq(p->path, "/sys")))
+			continue;
+		if (guard_compare(j, p->path, &looks[i], p->how == GUARD_WRITE, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int guard_check_source(const struct plan *plan, struct guard_look *looks,
+		       const struct mount_plan *m, int fd, const char *name, struct error *e)
 {
 	const struct plan_guard *g = &plan->guard;
+	struct judged j = {.g = g,
+			   .m = m,
+			   .write = !((m->set | m->set_all) & MOUNT_ATTR_RDONLY)};
 	char found[PATH_MAX], path[PATH_MAX + 1]; /* the latter ends with a slash */
-	struct way source;
 	struct stat st;
-	bool is_dir;
 	size_t i;
 
 	if (!g->sources)
 		return 0;
 	if (!name && guard_find_name(fd, found))
 		name = found;
-	if (!name || fstat(fd, &st) < 0 || way_up(fd, name, &source) < 0)
-		return err_sys(e, "%s.source: look at it", field);
+	if (!name || fstat(fd, &st) < 0 || way_up(fd, name, &j.way) < 0)
+		return err_sys(e, "%s.source: look at it", m->field);
 	snprintf(path, sizeof(path), "%s/", name);
 	for (i = 0; i < g->n_allowed; i++)
-		if (allowance_fits(g->allowed[i], &source, write))
+		if (allowance_fits(g->allowed[i], &j.way, j.write))
 			return 0;
-	is_dir = S_ISDIR(st.st_mode);
+	j.is_dir = S_ISDIR(st.st_mode);
 	if (S_ISSOCK(st.st_mode) || S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode))
-		return guard_refuse(g, field, "is",
-				    S_ISSOCK(st.st_mode) ? "a socket" : "a device", false, e);
-	if (source_is_engines(plan, looks, path, &source))
+		return guard_refuse(&j, "is", S_ISSOCK(st.st_mode) ? "a socket" : "a device",
+				    false, e);
+	if (source_is_engines(plan, looks, path, &j.way))
 		return 0;
 	/* Above everything, in a mount namespace or chroot whose root it is. */
-	if (source.n == 2 && inode_same(source.v[0], source.v[1]))
-		return guard_refuse(g, field, "is", "the host's /", false, e);
-	if (guard_check_names(g, field, path, write, e) < 0 ||
-	    guard_compare(g, field, g->state_root, &looks[g->n_paths], &source, is_dir, false, e) <
-		    0)
-		return -1;
-	for (i = 0; i < g->n_paths; i++) {
-		const struct guard_path *p = &g->paths[i];
-
-		if (p->how == GUARD_ENGINES || (p->how == GUARD_WRITE && !write) ||
-		    (g->shows_sys && !write && str_eq(p->path, "/sys")))
-			continue;
-		if (guard_compare(g, field, p->path, &looks[i], &source, is_dir,
-				  p->how == GUARD_WRITE, e) < 0)
-			return -1;
-	}
-	return 0;
+	if (j.way.n == 2 && inode_same(j.way.v[0], j.way.v[1]))
+		return guard_refuse(&j, "is", "the host's /", false, e);
+	return guard_check_names(&j, path, e) < 0 ? -1 : guard_check_paths(&j, looks, e);
 }
 
 int guard_check_root(const struct plan_guard *g, int root_fd, struct error *e)

@@ -24,10 +24,9 @@ struct guard_look {
 /* Room for the looks of one create. */
 struct guard_look *guard_new_looks(const struct plan_guard *g, struct arena *a);
 
-/* fd: the source, opened; name: what the kernel calls it, NULL: to be asked for; write: it will be
- * mounted writable. */
-int guard_check_source(const struct plan *plan, struct guard_look *looks, const char *field, int fd,
-		       const char *name, bool write, struct error *e);
+/* fd: the mount's source, opened; name: what the kernel calls it, NULL: to be asked for. */
+int guard_check_source(const struct plan *plan, struct guard_look *looks,
+		       const struct mount_plan *m, int fd, const char *name, struct error *e);
 
 /* The root filesystem must not be, or hold, what is the runtime's own. */
 int guard_check_root(const struct plan_guard *g, int root_fd, struct error *e);

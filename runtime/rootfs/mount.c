@@ -119,8 +119,7 @@ int mount_open_source(const struct plan *p, const struct mount_plan *m, struct g
 	if (fd < 0)
 		return err_sys(e, "%s.source: open %s", m->field, m->source);
 	if (!m->inside && !m->stands_in && !m->ours &&
-	    guard_check_source(p, looks, m->field, fd, name,
-			       !((m->set | m->set_all) & MOUNT_ATTR_RDONLY), e) < 0)
+	    guard_check_source(p, looks, m, fd, name, e) < 0)
 		return -1;
 	return fd_steal(&fd);
 }

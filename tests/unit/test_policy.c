@@ -392,7 +392,7 @@ TEST(mounts_keep_their_numbers)
 	size_t i;
 
 	CHECK(tighten("code", &c) < 0);
-	CHECK(strstr(e.text, "a filesystem of type \"ext4\" (mounts[3])"));
+	CHECK(strstr(e.text, "a filesystem of type \"ext4\" (mounts[3], on "));
 	c.mounts.n--;
 	CHECK(tighten("code", &c) == 0);
 	CHECK_INT(c.mounts.n, 1);
