@@ -67,12 +67,13 @@ int init_write_oom_score(struct init *in, struct error *e)
 
 	if (!value->set)
 		return 0;
-	return identity_set_oom_score_adj(in->proc_dfd, 0, value->v, e);
+	return identity_set_oom_score_adj(in->own.proc_dfd, 0, value->v, e);
 }
 
 bool init_is_given_scheduler(const struct init *in)
 {
-	return in->forks_program && in->plan->scheduler.set && in->plan->scheduler.ends_with_fork;
+	return in->way.forks_program && in->plan->scheduler.set &&
+	       in->plan->scheduler.ends_with_fork;
 }
 
 int init_set_limits(struct init *in, struct error *e)
@@ -122,7 +123,7 @@ static int init_try_cwd(struct init *in, bool last, struct error *e)
 	if (!getcwd(now, sizeof(now)) || now[0] != '/')
 		return err_set(e, ERR_CONFIG, "process.cwd: \"%s\" is outside the container's root",
 			       cwd);
-	in->cwd_is_set = true;
+	in->own.cwd_is_set = true;
 	return 0;
 }
 
@@ -143,9 +144,9 @@ int init_take_identity(struct init *in, struct error *e)
 	const struct plan *p = in->plan;
 	const struct program_plan *program = &p->program;
 
-	if (init_try_cwd(in, false, e) < 0 || console_use(&in->console, e) < 0)
+	if (init_try_cwd(in, false, e) < 0 || console_use(&in->own.console, e) < 0)
 		return -1;
-	if (streams_settle(program->uid, in->console.in_use, e) < 0 ||
+	if (streams_settle(program->uid, in->own.console.in_use, e) < 0 ||
 	    caps_reset_securebits(e) < 0 || caps_drop_bounding(&p->caps, e) < 0 ||
 	    identity_set_groups(&program->gids, init_can_set_groups(in), e) < 0 ||
 	    identity_set_ids(program->uid, program->gid, e) < 0)
@@ -154,7 +155,7 @@ int init_take_identity(struct init *in, struct error *e)
 		     caps_set_for_setup(&p->caps, CAPS_BIT(CAP_SYS_ADMIN), e) :
 		     caps_apply_final(&p->caps, e)) < 0)
 		return -1;
-	if (!in->cwd_is_set && init_try_cwd(in, true, e) < 0)
+	if (!in->own.cwd_is_set && init_try_cwd(in, true, e) < 0)
 		return -1;
 	if (program->no_new_privs && identity_set_no_new_privs(e) < 0)
 		return -1;
@@ -171,35 +172,36 @@ int init_find_program(struct init *in, struct error *e)
 {
 	const struct program_plan *program = &in->plan->program;
 
-	in->env = program_env(program, in->arena);
-	if (in->program_comes) {
-		in->program = program->args.v[0];
+	in->own.env = program_env(program, in->arena);
+	if (in->reaper.program_comes) {
+		in->own.program = program->args.v[0];
 		return 0;
 	}
-	if (program_find(program->args.v[0], &in->env, in->arena, &in->program, e) < 0)
+	if (program_find(program->args.v[0], &in->own.env, in->arena, &in->own.program, e) < 0)
 		return -1;
-	log_debug("program: %s", in->program);
+	log_debug("program: %s", in->own.program);
 	return 0;
 }
 
 int init_check_abi(const struct init *in, struct error *e)
 {
-	const char *word = in->plan->guard.native_only ? format_foreign(in->program) : NULL;
+	const char *word = in->plan->guard.native_only ? format_foreign(in->own.program) : NULL;
 
 	if (!word)
 		return 0;
-	return err_set(e, ERR_NO_EXEC,
-		       "exec: \"%s\": policy %s refuses programs of %s [foreign-abi]; to allow it, an "
-		       "administrator gives \"foreign-abi\": \"as-asked\" to a policy in "
-		       "/etc/sbxrun/policy.json, or runs this with --policy oci",
-		       in->program, in->plan->guard.policy, word);
+	return err_set(
+		e, ERR_NO_EXEC,
+		"exec: \"%s\": policy %s refuses programs of %s [foreign-abi]; to allow it, an "
+		"administrator gives \"foreign-abi\": \"as-asked\" to a policy in "
+		"/etc/sbxrun/policy.json, or runs this with --policy oci",
+		in->own.program, in->plan->guard.policy, word);
 }
 
 static int init_keep_fds(const struct init *in, struct error *e)
 {
 	unsigned int fd;
 
-	for (fd = 3; fd < 3 + in->preserve_fds; fd++)
+	for (fd = 3; fd < 3 + in->io.preserve_fds; fd++)
 		if (fcntl((int)fd, F_SETFD, 0) < 0)
 			return err_sys(e, "--preserve-fds: descriptor %u", fd);
 	return 0;
@@ -211,7 +213,7 @@ static int init_label(struct init *in, struct error *e)
 
 	if (!in->plan->lsm.apparmor_profile && !in->plan->lsm.selinux_label)
 		return 0;
-	self_dfd = proc_openat(in->proc_dfd, "self/", O_PATH | O_DIRECTORY);
+	self_dfd = proc_openat(in->own.proc_dfd, "self/", O_PATH | O_DIRECTORY);
 	if (self_dfd < 0)
 		return err_sys(e, "open /proc/self");
 	return lsm_set_exec(self_dfd, &in->plan->lsm, e);
@@ -220,7 +222,7 @@ static int init_label(struct init *in, struct error *e)
 /* The reaper's socket passes the exec; its file does not. */
 static int init_keep_control(const struct init *in, struct error *e)
 {
-	if (in->control_fd >= 0 && fcntl(in->control_fd, F_SETFD, 0) < 0)
+	if (in->reaper.control_fd >= 0 && fcntl(in->reaper.control_fd, F_SETFD, 0) < 0)
 		return err_sys(e, "keep the socket of the first process");
 	return 0;
 }
@@ -228,7 +230,7 @@ static int init_keep_control(const struct init *in, struct error *e)
 /* What execve would otherwise pass on. */
 int init_clear_inheritance(struct init *in, int next_fd, struct error *e)
 {
-	const int keep[] = {in->stage_fd, next_fd, in->control_fd, in->reaper_fd};
+	const int keep[] = {in->talk.stage_fd, next_fd, in->reaper.control_fd, in->reaper.file_fd};
 
 	/* Landlock comes behind the label, which is written to a file, and before the filter, which
 	 * closes its calls. */
@@ -238,9 +240,9 @@ int init_clear_inheritance(struct init *in, int next_fd, struct error *e)
 		return -1;
 	log_close();
 	/* execve makes us traceable before it closes what is close-on-exec (rule R3). */
-	if (fd_close_all_but(3 + (int)in->preserve_fds, keep, ARRAY_SIZE(keep)) < 0)
+	if (fd_close_all_but(3 + (int)in->io.preserve_fds, keep, ARRAY_SIZE(keep)) < 0)
 		return err_sys(e, "close descriptors");
-	in->proc_dfd = in->pid_ns.fd = -1;
+	in->own.proc_dfd = in->host.pid_ns.fd = -1;
 	return 0;
 }
 
@@ -250,7 +252,7 @@ int init_check_filter(const struct init *in, struct error *e)
 		int number;
 		const char *name;
 	} calls[] = {{SYS_execve, "execve"}, {SYS_execveat, "execveat"}};
-	size_t i, n = in->reaper_fd >= 0 ? 2 : 1;
+	size_t i, n = in->reaper.file_fd >= 0 ? 2 : 1;
 
 	for (i = 0; i < n && in->plan->filter.filter; i++)
 		if (bpf_forbids_always(in->plan->filter.filter, in->plan->filter.len,
@@ -306,14 +308,15 @@ const char *init_filter_obstacle(const struct init *in)
 	const struct program_plan *program = &in->plan->program;
 	const bool now[WHENS] = {
 		[ALWAYS] = true,
-		[WAITS] = in->listen_fd >= 0,
-		[BORN] = in->forks_program,
+		[WAITS] = in->talk.listen_fd >= 0,
+		[BORN] = in->way.forks_program,
 		[RIGHTS] = init_filter_needs_admin(in),
 		[LIMITS] = in->plan->rlimits.n > 0,
-		[SOCKETS] = in->listen_fds > 0,
-		[PARENT] = in->plan->filter.notify || in->watched || init_is_given_scheduler(in),
+		[SOCKETS] = in->io.listen_fds > 0,
+		[PARENT] =
+			in->plan->filter.notify || in->way.watched || init_is_given_scheduler(in),
 		[TERMINAL] = program->terminal,
-		[REAPED] = in->reaper_fd >= 0,
+		[REAPED] = in->reaper.file_fd >= 0,
 	};
 	const struct last_call *c;
 
@@ -335,9 +338,9 @@ const char *init_filter_obstacle(const struct init *in)
  * ordinary user's parent takes a listener from, or watches, only who may be traced by others. */
 static bool init_must_have_filter(const struct init *in)
 {
-	return in->forks_program &&
-	       (in->pid_ns.joined ||
-		((in->plan->filter.notify || in->watched) && !in->plan->by_machine_root));
+	return in->way.forks_program &&
+	       (in->host.pid_ns.joined ||
+		((in->plan->filter.notify || in->way.watched) && !in->plan->by_machine_root));
 }
 
 /*
@@ -351,7 +354,7 @@ int init_load_filter_early(struct init *in, struct error *e)
 	const char *call;
 
 	if (!in->plan->program.set || !in->plan->filter.filter ||
-	    (in->plan->filter.notify && !in->forks_program))
+	    (in->plan->filter.notify && !in->way.forks_program))
 		return 0;
 	call = init_filter_obstacle(in);
 	if (call && init_must_have_filter(in))
@@ -360,10 +363,10 @@ int init_load_filter_early(struct init *in, struct error *e)
 		return 0;
 	if (seccomp_install(&in->plan->filter, &listener_fd, e) < 0)
 		return -1;
-	in->filter_is_loaded = true;
+	in->own.filter_is_loaded = true;
 	if (init_filter_needs_admin(in) && caps_give_up(&in->plan->caps, e) < 0)
 		return -1;
-	return in->plan->filter.notify ? listener_send(in->stage_fd, &listener_fd, e) : 0;
+	return in->plan->filter.notify ? listener_send(in->talk.stage_fd, &listener_fd, e) : 0;
 }
 
 int init_refuse_late_filter(const char *call, struct error *e)
@@ -383,11 +386,11 @@ static char **init_reaper_args(const struct init *in)
 	char **v = arena_array(in->arena, args->n + 4, char *);
 
 	v[0] = arena_strdup(in->arena, "reaper");
-	v[1] = in->control_fd < 0 ? arena_strdup(in->arena, REAPER_WAITS) :
-				    arena_printf(in->arena, "%d", in->control_fd);
-	if (in->control_fd < 0)
+	v[1] = in->reaper.control_fd < 0 ? arena_strdup(in->arena, REAPER_WAITS) :
+					   arena_printf(in->arena, "%d", in->reaper.control_fd);
+	if (in->reaper.control_fd < 0)
 		return v;
-	v[2] = in->program;
+	v[2] = in->own.program;
 	memcpy(v + 3, args->v, args->n * sizeof(*v));
 	return v;
 }
@@ -396,7 +399,7 @@ static char **init_reaper_args(const struct init *in)
  * payload's rights and nothing open by now. Who it is that watches, it need not know. */
 static int init_wait_for_watcher(const struct init *in, int report_fd, struct error *e)
 {
-	if (!in->watched)
+	if (!in->way.watched)
 		return 0;
 	if (!in->plan->by_machine_root && prctl(PR_SET_DUMPABLE, 1) < 0)
 		return err_sys(e, "prctl");
@@ -407,12 +410,12 @@ static int init_wait_for_watcher(const struct init *in, int report_fd, struct er
 /* The end: after the filter nothing but execve and, if that fails, the report. */
 static int init_execute(struct init *in, int report_fd, struct error *e)
 {
-	bool listens = in->plan->filter.notify && !in->filter_is_loaded;
+	bool listens = in->plan->filter.notify && !in->own.filter_is_loaded;
 	struct listener_page *page = NULL;
-	char **reaper = in->reaper_fd >= 0 ? init_reaper_args(in) : NULL;
+	char **reaper = in->reaper.file_fd >= 0 ? init_reaper_args(in) : NULL;
 	int listener_fd = -1;
 
-	program_env_add_sockets(&in->env, in->listen_fds, in->arena);
+	program_env_add_sockets(&in->own.env, in->io.listen_fds, in->arena);
 	if (init_wait_for_watcher(in, report_fd, e) < 0)
 		return -1;
 	if (listens && (!(page = listener_offer(report_fd, e)) ||
@@ -426,17 +429,17 @@ static int init_execute(struct init *in, int report_fd, struct error *e)
 	 * filter, which may ask about prctl, too. */
 	if (page && !in->plan->by_machine_root && prctl(PR_SET_DUMPABLE, 1) < 0)
 		return err_sys(e, "prctl");
-	if (!in->filter_is_loaded && seccomp_install(&in->plan->filter, &listener_fd, e) < 0)
+	if (!in->own.filter_is_loaded && seccomp_install(&in->plan->filter, &listener_fd, e) < 0)
 		return -1;
 	if (page)
 		listener_hand_over(page, listener_fd,
 				   bpf_allows_always(in->plan->filter.filter, in->plan->filter.len,
 						     SYS_futex));
 	if (reaper)
-		syscall(SYS_execveat, in->reaper_fd, "", reaper, in->env.v, AT_EMPTY_PATH);
+		syscall(SYS_execveat, in->reaper.file_fd, "", reaper, in->own.env.v, AT_EMPTY_PATH);
 	else
-		execve(in->program, in->plan->program.args.v, in->env.v);
-	return program_exec_failed(in->program, errno, e);
+		execve(in->own.program, in->plan->program.args.v, in->own.env.v);
+	return program_exec_failed(in->own.program, errno, e);
 }
 
 void init_execute_or_die(struct init *in, int report_fd)

@@ -53,10 +53,10 @@ void init_forget(struct init *in)
 		return;
 	rest.arena = &kept;
 	rest.plan = forget_plan(in->plan, &kept);
-	rest.program = in->program ? arena_strdup(&kept, in->program) : NULL;
-	rest.env = forget_all_but(&in->env, 2, &kept); /* program_env_add_sockets() */
+	rest.own.program = in->own.program ? arena_strdup(&kept, in->own.program) : NULL;
+	rest.own.env = forget_all_but(&in->own.env, 2, &kept); /* program_env_add_sockets() */
 	rest.record = NULL;
-	rest.streams = NULL;
+	rest.io.streams = NULL;
 	arena_wipe(in->arena);
 	*in = rest;
 }

@@ -47,10 +47,10 @@ static int init_detach_from_caller(struct init *in, struct error *e)
 {
 	/* The lock on the state lives as long as any copy of its descriptor, and so
 	 * does a socket. */
-	store_close(in->store);
-	fd_close(&in->parent_fd);
+	store_close(in->host.store);
+	fd_close(&in->talk.parent_fd);
 	self_forget_words();
-	if (in->streams && streams_take(in->streams, e) < 0)
+	if (in->io.streams && streams_take(in->io.streams, e) < 0)
 		return -1;
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || prctl(PR_SET_NAME, INIT_NAME) < 0)
 		return err_sys(e, "prctl");
@@ -62,19 +62,19 @@ static int init_detach_from_caller(struct init *in, struct error *e)
 
 static int init_join_cgroups(struct init *in, struct error *e)
 {
-	if (cgroup_join(&in->cgroup, e) < 0)
+	if (cgroup_join(&in->host.cgroup, e) < 0)
 		return -1;
-	cgroup_handle_close(&in->cgroup);
-	if (in->make_cgroup_ns && unshare(CLONE_NEWCGROUP) < 0)
+	cgroup_handle_close(&in->host.cgroup);
+	if (in->way.make_cgroup_ns && unshare(CLONE_NEWCGROUP) < 0)
 		return err_sys(e, "linux.namespaces: make a cgroup namespace");
 	return identity_reset_scheduler(e);
 }
 
 static int init_open_sources(struct init *in, struct error *e)
 {
-	if (in->console_fd < 0)
+	if (in->io.console_fd < 0)
 		streams_close_modes();
-	return sources_open(in->plan, &in->sources, e);
+	return sources_open(in->plan, &in->host.sources, e);
 }
 
 bool init_is_given_oom_score(const struct plan *p)
@@ -88,15 +88,15 @@ static int init_set_oom_score(struct init *in, struct error *e)
 	if (!in->plan->program.oom_score_adj.set || init_is_given_oom_score(in->plan))
 		return 0;
 	/* The host's will do, if it shows us: one of our own costs as much as ten mounts. */
-	in->proc_dfd = proc_open_host(e);
-	if (in->proc_dfd >= 0 && init_write_oom_score(in, e) == 0) {
+	in->own.proc_dfd = proc_open_host(e);
+	if (in->own.proc_dfd >= 0 && init_write_oom_score(in, e) == 0) {
 		if (!in->plan->sysctls.n)
-			fd_close(&in->proc_dfd);
+			fd_close(&in->own.proc_dfd);
 		return 0;
 	}
-	fd_close(&in->proc_dfd);
-	in->proc_dfd = proc_open(e);
-	return in->proc_dfd < 0 ? -1 : init_write_oom_score(in, e);
+	fd_close(&in->own.proc_dfd);
+	in->own.proc_dfd = proc_open(e);
+	return in->own.proc_dfd < 0 ? -1 : init_write_oom_score(in, e);
 }
 
 static int init_set_names(struct init *in, struct error *e)
@@ -130,14 +130,14 @@ static int init_build_root(struct init *in, struct error *e)
 	const struct program_plan *program = &in->plan->program;
 	auto_in_root struct in_root cwd = IN_ROOT_NONE;
 
-	in->sources.pid_ns_fd = in->pid_ns.fd;
-	in->sources.pid_ns_entered = in->pid_ns.entered;
-	if (rootfs_build(in->plan, &in->sources, &in->root, e) < 0)
+	in->host.sources.pid_ns_fd = in->host.pid_ns.fd;
+	in->host.sources.pid_ns_entered = in->host.pid_ns.entered;
+	if (rootfs_build(in->plan, &in->host.sources, &in->own.root, e) < 0)
 		return -1;
-	sources_close(in->plan, &in->sources);
+	sources_close(in->plan, &in->host.sources);
 	/* Engines count on a working directory that the image lacks being made. */
-	if (program->set &&
-	    resolve_make(&in->root.mounted, path_clean(in->arena, program->cwd), true, &cwd, e) < 0)
+	if (program->set && resolve_make(&in->own.root.mounted, path_clean(in->arena, program->cwd),
+					 true, &cwd, e) < 0)
 		return err_wrap(e, "process.cwd");
 	return 0;
 }
@@ -145,26 +145,26 @@ static int init_build_root(struct init *in, struct error *e)
 static int init_open_console(struct init *in, struct error *e)
 {
 	const struct program_plan *program = &in->plan->program;
-	bool mounted = in->root.pts_dfd >= 0;
+	bool mounted = in->own.root.pts_dfd >= 0;
 
-	if (in->console_fd < 0)
+	if (in->io.console_fd < 0)
 		return 0;
 	/* On the mount rather than by its name, which somebody could have exchanged. */
-	if (console_open(mounted ? in->root.pts_dfd : in->root.dfd, mounted ? "ptmx" : CONSOLE_PTMX,
-			 &program->console_size, in->terminal_is_relayed, in->console_fd,
-			 &in->console, e) < 0)
+	if (console_open(mounted ? in->own.root.pts_dfd : in->own.root.dfd,
+			 mounted ? "ptmx" : CONSOLE_PTMX, &program->console_size,
+			 in->io.terminal_is_relayed, in->io.console_fd, &in->own.console, e) < 0)
 		return -1;
-	fd_close(&in->console_fd);
-	return console_bind(&in->root, &in->console, e);
+	fd_close(&in->io.console_fd);
+	return console_bind(&in->own.root, &in->own.console, e);
 }
 
 static int init_wait_for_parent(struct init *in, struct error *e)
 {
-	if (!in->parent_acts)
+	if (!in->way.parent_acts)
 		return 0;
-	if (stage_say(in->stage_fd, STAGE_MOUNTED, e) < 0)
+	if (stage_say(in->talk.stage_fd, STAGE_MOUNTED, e) < 0)
 		return -1;
-	return stage_await(in->stage_fd, STAGE_HOOKS_RUN, e);
+	return stage_await(in->talk.stage_fd, STAGE_HOOKS_RUN, e);
 }
 
 static const char *init_state(const struct init *in, enum status status)
@@ -177,7 +177,7 @@ static int init_run_container_hooks(struct init *in, struct error *e)
 	const struct oci_hook_list *hooks = &in->plan->hooks.create_container;
 
 	/* Programs of the host, with the host's tree: nobody inside may get hold of them. */
-	if (hooks->n && in->pid_ns.entered)
+	if (hooks->n && in->host.pid_ns.entered)
 		return err_set(
 			e, ERR_CONFIG,
 			"hooks.createContainer: they would run in sight of those in %s, and a process with "
@@ -185,17 +185,18 @@ static int init_run_container_hooks(struct init *in, struct error *e)
 			"the container's user namespace, or do it in createRuntime",
 			plan_join(in->plan, OCI_NS_PID)->path);
 	return hooks->n ? hooks_run(hooks, "createContainer", init_state(in, STATUS_CREATED),
-				    &(struct hook_setting){
-					    .dfd = &in->root.dfd,
-					    .trust_policy = in->plan->guard.hooks ?
-								    in->plan->guard.policy :
-								    NULL}, e) :
+				    &(struct hook_setting){.dfd = &in->own.root.dfd,
+							   .trust_policy =
+								   in->plan->guard.hooks ?
+									   in->plan->guard.policy :
+									   NULL},
+				    e) :
 			  0;
 }
 
 static int init_enter_root(struct init *in, struct error *e)
 {
-	return rootfs_enter(in->plan, &in->root, e);
+	return rootfs_enter(in->plan, &in->own.root, e);
 }
 
 static int init_write_sysctls(struct init *in, struct error *e)
@@ -203,7 +204,7 @@ static int init_write_sysctls(struct init *in, struct error *e)
 	const struct sysctl_plan *s = in->plan->sysctls.v, *end = s + in->plan->sysctls.n;
 
 	for (; s < end; s++)
-		if (proc_write(in->proc_dfd, s->path, s->value) < 0)
+		if (proc_write(in->own.proc_dfd, s->path, s->value) < 0)
 			return err_sys(e, "linux.sysctl: write %s", s->key);
 	return 0;
 }
@@ -215,29 +216,30 @@ static int init_write_sysctls(struct init *in, struct error *e)
 static int init_write_proc(struct init *in, struct error *e)
 {
 	const bool labels = in->plan->lsm.apparmor_profile || in->plan->lsm.selinux_label;
-	const bool written = in->proc_dfd >= 0 && init_write_sysctls(in, e) == 0;
+	const bool written = in->own.proc_dfd >= 0 && init_write_sysctls(in, e) == 0;
 
-	fd_close(&in->proc_dfd);
+	fd_close(&in->own.proc_dfd);
 	if (!labels && (written || !in->plan->sysctls.n))
 		return 0;
-	in->proc_dfd = proc_open(e);
-	if (in->proc_dfd < 0)
+	in->own.proc_dfd = proc_open(e);
+	if (in->own.proc_dfd < 0)
 		return -1;
 	return written ? 0 : init_write_sysctls(in, e);
 }
 
 static int init_finish_root(struct init *in, struct error *e)
 {
-	int result = rootfs_finish(in->plan, &in->root, e);
+	int result = rootfs_finish(in->plan, &in->own.root, e);
 
-	rootfs_close(&in->root);
+	rootfs_close(&in->own.root);
 	return result;
 }
 
 /* From here on, children are born into it. */
 static int init_enter_pid_ns(struct init *in, struct error *e)
 {
-	if (in->pid_ns.fd >= 0 && !in->pid_ns.entered && setns(in->pid_ns.fd, CLONE_NEWPID) < 0)
+	if (in->host.pid_ns.fd >= 0 && !in->host.pid_ns.entered &&
+	    setns(in->host.pid_ns.fd, CLONE_NEWPID) < 0)
 		return err_sys(e, "linux.namespaces: join pid namespace %s",
 			       plan_join(in->plan, OCI_NS_PID)->path);
 	return 0;
@@ -273,17 +275,17 @@ static int init_check_program(const struct init *in, struct error *e)
 {
 	int why;
 
-	if (init_has_start_hooks(in) || in->program_comes)
+	if (init_has_start_hooks(in) || in->reaper.program_comes)
 		return 0;
 	if (init_check_abi(in, e) < 0)
 		return -1;
-	if (in->forks_program || format_is_plain(in->program))
+	if (in->way.forks_program || format_is_plain(in->own.program))
 		return 0;
-	why = format_try(in->program, in->plan->program.args.v, in->env.v);
-	log_debug("init: tried to execute %s: %s", in->program,
+	why = format_try(in->own.program, in->plan->program.args.v, in->own.env.v);
+	log_debug("init: tried to execute %s: %s", in->own.program,
 		  why < 0 ? "could not be tried" : err_text(why));
 	return why > 0 && init_is_fault_of_image(in, why) ?
-		       program_exec_failed(in->program, why, e) :
+		       program_exec_failed(in->own.program, why, e) :
 		       0;
 }
 
@@ -318,11 +320,12 @@ static void init_heed_signals(void)
  * for. */
 static int init_settle(struct init *in, struct error *e)
 {
-	if (init_clear_inheritance(in, in->listen_fd, e) < 0)
+	if (init_clear_inheritance(in, in->talk.listen_fd, e) < 0)
 		return -1;
 	init_forget(in);
 	init_heed_signals();
-	return init_has_start_hooks(in) && !in->forks_program ? 0 : init_load_filter_early(in, e);
+	return init_has_start_hooks(in) && !in->way.forks_program ? 0 :
+								    init_load_filter_early(in, e);
 }
 
 /* Nobody else knows who the child is, so without this there must be none. The filter may be loaded
@@ -332,10 +335,10 @@ __attribute__((noreturn)) static void init_announce_birth(const struct init *in,
 {
 	struct error e = {0};
 
-	if (msg_send(in->stage_fd, STAGE_BORN, NULL, pidfd) == 0)
+	if (msg_send(in->talk.stage_fd, STAGE_BORN, NULL, pidfd) == 0)
 		_exit(0);
 	err_sys(&e, "tell the parent who its child is");
-	stage_fail(in->stage_fd, &e);
+	stage_fail(in->talk.stage_fd, &e);
 	kill(pid, SIGKILL);
 	_exit(1);
 }
@@ -351,7 +354,7 @@ static int init_be_born(struct init *in, struct error *e)
 	int pidfd = -1;
 	pid_t pid;
 
-	if (!in->forks_program)
+	if (!in->way.forks_program)
 		return 0;
 	pid = sys_clone_sibling(0, &pidfd);
 	if (pid < 0 && errno == EAGAIN)
@@ -370,7 +373,7 @@ static int init_be_born(struct init *in, struct error *e)
 		return err_sys(e, "clone into the pid namespace");
 	if (pid > 0)
 		init_announce_birth(in, pid, pidfd);
-	if (stage_await(in->stage_fd, STAGE_BORN, e) < 0)
+	if (stage_await(in->talk.stage_fd, STAGE_BORN, e) < 0)
 		return -1;
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		return err_sys(e, "prctl");
@@ -381,19 +384,19 @@ static int init_be_born(struct init *in, struct error *e)
 
 static int init_own_console(struct init *in, struct error *e)
 {
-	return console_own(&in->console, e);
+	return console_own(&in->own.console, e);
 }
 
 static int init_report_ready(struct init *in, struct error *e)
 {
-	if (stage_say(in->stage_fd, STAGE_READY, e) < 0 ||
-	    stage_await(in->stage_fd, STAGE_COMMITTED, e) < 0)
+	if (stage_say(in->talk.stage_fd, STAGE_READY, e) < 0 ||
+	    stage_await(in->talk.stage_fd, STAGE_COMMITTED, e) < 0)
 		return -1;
 	/* The container is on record now, and outlives `create`. */
 	if (prctl(PR_SET_PDEATHSIG, 0) < 0)
 		return err_sys(e, "prctl");
 	/* By a word, for who may trace this process could keep the socket from ending. */
-	return stage_say(in->stage_fd, STAGE_COMMITTED, e);
+	return stage_say(in->talk.stage_fd, STAGE_COMMITTED, e);
 }
 
 // clang-format off
@@ -449,7 +452,7 @@ static int init_await_start(struct init *in)
 
 	/* `create` has ended, so there is nobody to tell what went wrong: it is tried again. */
 	do
-		fd = accept4(in->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+		fd = accept4(in->talk.listen_fd, NULL, NULL, SOCK_CLOEXEC);
 	while (fd < 0 && (errno == EINTR || errno == ECONNABORTED || ++tries < START_TRIES));
 	do
 		got = fd < 0 ? 0 : msg_recv(fd, &kind, &from, NULL);
@@ -457,7 +460,7 @@ static int init_await_start(struct init *in)
 	/* A `start` that died before it said go has unlinked the socket: nobody else will come. */
 	if (got <= 0 || kind != STAGE_START)
 		_exit(1);
-	fd_close(&in->listen_fd);
+	fd_close(&in->talk.listen_fd);
 	return fd;
 }
 
@@ -470,7 +473,7 @@ static void init_run_steps(struct init *in)
 	for (i = 0; i < ARRAY_SIZE(create_steps); i++) {
 		log_debug("init: %s", create_steps[i].name);
 		if (create_steps[i].run(in, &e) < 0) {
-			stage_fail(in->stage_fd, &e);
+			stage_fail(in->talk.stage_fd, &e);
 			_exit(1);
 		}
 		timing_mark(create_steps[i].name);
@@ -482,9 +485,9 @@ static int init_run_start_hooks(struct init *in, struct error *e)
 	const struct oci_hook_list *hooks = &in->plan->hooks.start_container;
 	/* CAP_SYS_ADMIN may still be here, for the filter. */
 	const struct hook_setting setting = {
-		.env = &in->env,
-		.caps = init_filter_needs_admin(in) && !in->filter_is_loaded ? &in->plan->caps :
-									       NULL,
+		.env = &in->own.env,
+		.caps = init_filter_needs_admin(in) && !in->own.filter_is_loaded ? &in->plan->caps :
+										   NULL,
 	};
 
 	if (!init_has_start_hooks(in))
@@ -498,12 +501,12 @@ void init_main(void *context)
 	struct error e = {0};
 	int start_fd;
 
-	in->proc_dfd = -1;
-	in->root = ROOTFS_NONE;
-	in->console.slave_fd = -1;
+	in->own.proc_dfd = -1;
+	in->own.root = ROOTFS_NONE;
+	in->own.console.slave_fd = -1;
 	timing_mark("init: born");
 	init_run_steps(in);
-	fd_close(&in->stage_fd);
+	fd_close(&in->talk.stage_fd);
 	start_fd = init_await_start(in);
 	timing_mark("init: started");
 	if (init_run_start_hooks(in, &e) < 0) {

@@ -22,37 +22,67 @@
 /* What init is called (comm) until it executes the program. */
 #define INIT_NAME "sbxrun:init"
 
-struct init {
-	const struct plan *plan;
-	const struct record *record; /* for the state that hooks are told */
-	struct arena *arena;
+/* What init reaches of the host, until the step "settle" closes the last of it. */
+struct init_host {
 	struct sources sources;
 	struct cgroup_handle cgroup;
-	struct pid_ns pid_ns;	/* that of others, which the program will be in */
-	struct store *store;	/* the parent's; closed at once */
-	bool make_cgroup_ns;	/* after joining */
-	bool forks_program;	/* the program will be a child of who takes the steps */
-	bool parent_acts;	/* hooks and interfaces are its work, once the mounts are there */
+	struct pid_ns pid_ns; /* that of others, which the program will be in */
+	struct store *store;  /* the parent's; closed at once */
+};
+
+/* With whom init speaks. */
+struct init_talk {
+	int stage_fd;  /* the parent */
+	int parent_fd; /* the parent's end of it: closed at once, or it would never end */
+	int listen_fd; /* `start` */
+};
+
+/* In which way the steps are done. */
+struct init_way {
+	bool make_cgroup_ns; /* after joining */
+	bool forks_program;  /* the program will be a child of who takes the steps */
+	bool parent_acts;    /* hooks and interfaces are its work, once the mounts are there */
+	bool watched;	     /* the program's system calls are, from its first on (learn/watch.h) */
+};
+
+/* Descriptors that the program gets. */
+struct init_io {
+	const int *streams; /* NULL: those of the caller */
 	unsigned int preserve_fds;
-	unsigned int listen_fds; /* of those preserved, the first, by socket activation */
-	const int *streams;	/* of the program; NULL: those of the caller */
-	bool watched;		/* its system calls are, from the program on (learn/watch.h) */
-	int control_fd;		/* the reaper's socket; -1: it has none, and waits for calls */
-	int reaper_fd;		/* the reaper's file: the program is its child; -1: there is none */
-	bool program_comes;	/* and is not there yet: the reaper writes it */
-	int stage_fd;		/* to the parent */
-	int parent_fd;		/* the parent's end of it: closed at once, or it would never end */
-	int listen_fd;		/* for `start` */
-	int console_fd;		/* gets the terminal's master; -1: no terminal */
+	unsigned int listen_fds;  /* of those preserved, the first, by socket activation */
+	int console_fd;		  /* gets the terminal's master; -1: no terminal */
 	bool terminal_is_relayed; /* by the runtime, to the terminal that it was called from */
-	/* Init's own. */
+};
+
+/* The first process of a box, if there is one: the program is its child. */
+struct init_reaper {
+	int file_fd;	    /* its program; -1: there is none */
+	int control_fd;	    /* its socket; -1: it has none, and waits for calls */
+	bool program_comes; /* and is not there yet: the reaper writes it */
+};
+
+/* What the steps have found or done so far, for those that follow. */
+struct init_own {
 	struct rootfs root;
 	struct console console;
 	int proc_dfd;
 	bool cwd_is_set;
-	bool filter_is_loaded;	/* before the last moment */
-	char *program;		/* what to execute, found by its user */
+	bool filter_is_loaded; /* before the last moment */
+	char *program;	       /* what to execute, found by its user */
 	struct strings env;
+};
+
+/* The parent fills all but `own`, and init reads nothing else. */
+struct init {
+	const struct plan *plan;
+	const struct record *record; /* for the state that hooks are told */
+	struct arena *arena;
+	struct init_host host;
+	struct init_talk talk;
+	struct init_way way;
+	struct init_io io;
+	struct init_reaper reaper;
+	struct init_own own;
 };
 
 /* Root of the machine can set any score, but init in a user namespace can't: the parent does it. */

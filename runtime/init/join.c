@@ -29,10 +29,10 @@ struct join_step {
 
 static int join_leave_caller(struct join *j, struct error *e)
 {
-	store_close(j->init.store);
-	fd_close(&j->init.parent_fd);
+	store_close(j->init.host.store);
+	fd_close(&j->init.talk.parent_fd);
 	self_forget_words();
-	if (j->init.streams && streams_take(j->init.streams, e) < 0)
+	if (j->init.io.streams && streams_take(j->init.io.streams, e) < 0)
 		return -1;
 	if (prctl(PR_SET_NAME, "sbxrun:exec") < 0)
 		return err_sys(e, "prctl");
@@ -47,8 +47,8 @@ static int join_write_proc(struct join *j, struct error *e)
 
 	if (!p->program.oom_score_adj.set && !p->lsm.apparmor_profile && !p->lsm.selinux_label)
 		return 0;
-	j->init.proc_dfd = proc_open(e);
-	if (j->init.proc_dfd < 0)
+	j->init.own.proc_dfd = proc_open(e);
+	if (j->init.own.proc_dfd < 0)
 		return -1;
 	return init_write_oom_score(&j->init, e);
 }
@@ -57,9 +57,9 @@ static int join_cgroups(struct join *j, struct error *e)
 {
 	if (j->affinity_initial && sched_setaffinity(0, sizeof(cpu_set_t), j->affinity_initial) < 0)
 		return err_sys(e, "process.execCPUAffinity.initial");
-	if (cgroup_join(&j->init.cgroup, e) < 0)
+	if (cgroup_join(&j->init.host.cgroup, e) < 0)
 		return -1;
-	cgroup_handle_close(&j->init.cgroup);
+	cgroup_handle_close(&j->init.host.cgroup);
 	if (identity_reset_scheduler(e) < 0)
 		return -1;
 	if (j->affinity_final && sched_setaffinity(0, sizeof(cpu_set_t), j->affinity_final) < 0)
@@ -69,7 +69,7 @@ static int join_cgroups(struct join *j, struct error *e)
 
 static int join_namespaces(struct join *j, struct error *e)
 {
-	if (j->init.console_fd < 0)
+	if (j->init.io.console_fd < 0)
 		streams_close_modes();
 	if (j->namespaces && setns(j->init_pidfd, j->namespaces) < 0)
 		return err_sys(e, "join the container's namespaces");
@@ -85,15 +85,15 @@ static int join_open_console(struct join *j, struct error *e)
 	struct init *in = &j->init;
 	autoclose int root_dfd = -1;
 
-	if (in->console_fd < 0)
+	if (in->io.console_fd < 0)
 		return 0;
 	root_dfd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root_dfd < 0)
 		return err_sys(e, "open the container's root");
 	if (console_open(root_dfd, CONSOLE_PTMX, &in->plan->program.console_size,
-			 in->terminal_is_relayed, in->console_fd, &in->console, e) < 0)
+			 in->io.terminal_is_relayed, in->io.console_fd, &in->own.console, e) < 0)
 		return -1;
-	fd_close(&in->console_fd);
+	fd_close(&in->io.console_fd);
 	return 0;
 }
 
@@ -133,8 +133,8 @@ int join_enter(void *context, int sock, struct error *e)
 	struct join *j = context;
 	size_t i;
 
-	j->init.proc_dfd = -1;
-	j->init.console.slave_fd = -1;
+	j->init.own.proc_dfd = -1;
+	j->init.own.console.slave_fd = -1;
 	for (i = 0; i < ARRAY_SIZE(steps); i++) {
 		log_debug("exec: %s", steps[i].name);
 		if (steps[i].run(j, e) < 0)
@@ -156,16 +156,16 @@ void join_main(void *context)
 	timing_mark("exec: born");
 	if (setsid() < 0 && err_sys(&e, "setsid") < 0)
 		goto fail;
-	if (console_own(&in->console, &e) < 0)
+	if (console_own(&in->own.console, &e) < 0)
 		goto fail;
-	if (init_is_given_scheduler(in) && stage_await(in->stage_fd, STAGE_BORN, &e) < 0)
+	if (init_is_given_scheduler(in) && stage_await(in->talk.stage_fd, STAGE_BORN, &e) < 0)
 		goto fail;
 	/* Nothing runs under a listener that nobody serves. */
-	if (in->plan->filter.notify && in->filter_is_loaded &&
-	    stage_await(in->stage_fd, STAGE_START, &e) < 0)
+	if (in->plan->filter.notify && in->own.filter_is_loaded &&
+	    stage_await(in->talk.stage_fd, STAGE_START, &e) < 0)
 		goto fail;
-	init_execute_or_die(in, in->stage_fd);
+	init_execute_or_die(in, in->talk.stage_fd);
 fail:
-	stage_fail(in->stage_fd, &e);
+	stage_fail(in->talk.stage_fd, &e);
 	_exit(1);
 }

@@ -9,7 +9,7 @@ int init_become_root(struct init *in, struct error *e);
 /* No ptrace and no /proc/PID/fd for others without CAP_SYS_PTRACE. */
 int init_hide(struct init *in, struct error *e);
 
-/* Through in->proc_dfd. */
+/* Through in->own.proc_dfd. */
 int init_write_oom_score(struct init *in, struct error *e);
 
 /* Personality, memory policy, scheduling, and hard limits that must be raised. */
@@ -23,7 +23,7 @@ int init_take_identity(struct init *in, struct error *e);
 /* The filter goes in with CAP_SYS_ADMIN, for there is no no_new_privs. */
 bool init_filter_needs_admin(const struct init *in);
 
-/* Sets in->program and in->env. */
+/* Sets in->own.program and in->own.env. */
 int init_find_program(struct init *in, struct error *e);
 
 /* A program whose system calls the policy does not let work is named, and refused, while somebody

@@ -184,8 +184,8 @@ static int create_open_console(struct making *m, struct error *e)
 	if (!terminal)
 		return 0;
 	if (o->console_fd >= 0) {
-		in->console_fd = o->console_fd;
-		in->terminal_is_relayed = true;
+		in->io.console_fd = o->console_fd;
+		in->io.terminal_is_relayed = true;
 		return 0;
 	}
 	if (!o->console_socket)
@@ -193,8 +193,8 @@ static int create_open_console(struct making *m, struct error *e)
 			e, ERR_USAGE,
 			"process.terminal: cannot allocate tty if sbxrun will detach without "
 			"--console-socket: use run, or set it to false");
-	in->console_fd = unix_connect(o->console_socket, e);
-	return in->console_fd < 0 ? err_wrap(e, "--console-socket") : 0;
+	in->io.console_fd = unix_connect(o->console_socket, e);
+	return in->io.console_fd < 0 ? err_wrap(e, "--console-socket") : 0;
 }
 
 /* Init goes on as another process, born into a pid namespace that it was not in. */
@@ -291,14 +291,14 @@ static int create_attend(struct making *m, int sock, struct error *e)
 
 	if (create_set_oom_score(p, c->pid, e) < 0 || create_look_at_init(c, e) < 0)
 		return -1;
-	if (m->init.parent_acts) {
+	if (m->init.way.parent_acts) {
 		/* Interfaces first: hooks may want to set them up further. */
 		if (msg_wait(sock, e) < 0 || stage_await(sock, STAGE_MOUNTED, e) < 0 ||
 		    netdevs_move(p, c->pid, m->o->noter, m->a, &m->netdevs, e) < 0 ||
 		    create_run_hooks(m, e) < 0 || stage_say(sock, STAGE_HOOKS_RUN, e) < 0)
 			return -1;
 	}
-	if (m->init.forks_program &&
+	if (m->init.way.forks_program &&
 	    (create_await_birth(m, sock, e) < 0 || create_wait_briefly(sock, e) < 0 ||
 	     create_look_at_init(c, e) < 0))
 		return -1;
@@ -330,7 +330,7 @@ static int create_stage(void *context, struct error *e)
 {
 	struct init *in = context;
 
-	return stage_set(in->plan, &in->sources, in->arena, e);
+	return stage_set(in->plan, &in->host.sources, in->arena, e);
 }
 
 static int create_cgroups(struct making *m, struct error *e)
@@ -339,20 +339,20 @@ static int create_cgroups(struct making *m, struct error *e)
 	struct cgroup_dirs dirs = life_cgroups(r);
 	struct init *in = &m->init;
 
-	if (dirs.n && cgroup_make(&m->plan.cgroup, &dirs, &in->cgroup, e) < 0) {
+	if (dirs.n && cgroup_make(&m->plan.cgroup, &dirs, &in->host.cgroup, e) < 0) {
 		/* It has removed what it made; what is there now is somebody else's. */
 		r->cgroups.n = 0;
 		r->unit = (struct cgroup_unit){0};
 		return -1;
 	}
-	if (rdt_make(&m->plan.rdt, &in->cgroup, e) < 0) {
+	if (rdt_make(&m->plan.rdt, &in->host.cgroup, e) < 0) {
 		r->rdt.set = false; /* the same */
 		return -1;
 	}
-	if (in->cgroup.warning[0] && m->o->strict)
-		return err_set(e, ERR_HOST, "--strict: %s", in->cgroup.warning);
-	if (in->cgroup.warning[0])
-		note(m->o->noter, "%s", in->cgroup.warning);
+	if (in->host.cgroup.warning[0] && m->o->strict)
+		return err_set(e, ERR_HOST, "--strict: %s", in->host.cgroup.warning);
+	if (in->host.cgroup.warning[0])
+		note(m->o->noter, "%s", in->host.cgroup.warning);
 	timing_mark("cgroups made");
 	return 0;
 }
@@ -363,13 +363,13 @@ static void create_close_inits(struct making *m)
 	struct init *in = &m->init;
 
 	joins_close(&m->joins);
-	fd_close(&in->stage_fd);
-	fd_close(&in->listen_fd);
-	fd_close(&in->reaper_fd);
-	cgroup_handle_close(&in->cgroup);
-	sources_close(&m->plan, &in->sources);
-	if (in->console_fd != m->o->console_fd)
-		fd_close(&in->console_fd);
+	fd_close(&in->talk.stage_fd);
+	fd_close(&in->talk.listen_fd);
+	fd_close(&in->reaper.file_fd);
+	cgroup_handle_close(&in->host.cgroup);
+	sources_close(&m->plan, &in->host.sources);
+	if (in->io.console_fd != m->o->console_fd)
+		fd_close(&in->io.console_fd);
 }
 
 static int create_spawn(struct making *m, struct error *e)
@@ -377,8 +377,12 @@ static int create_spawn(struct making *m, struct error *e)
 	const struct plan *p = &m->plan;
 	struct created *c = &m->made;
 	struct init *in = &m->init;
-	struct spawn spawn = {.plan = p, .joins = &m->joins, .main = init_main, .context = in,
-			      .unified_dfd = in->cgroup.unified_dfd, .pid_ns = &in->pid_ns};
+	struct spawn spawn = {.plan = p,
+			      .joins = &m->joins,
+			      .main = init_main,
+			      .context = in,
+			      .unified_dfd = in->host.cgroup.unified_dfd,
+			      .pid_ns = &in->host.pid_ns};
 	int socks[2], result;
 
 	if (p->id_range.size)
@@ -389,12 +393,12 @@ static int create_spawn(struct making *m, struct error *e)
 		spawn.ret_mnt_id = &c->record.mnt_id;
 		spawn.ret_user_id = &c->record.user_id;
 	}
-	in->make_cgroup_ns = plan_has_new(p, CLONE_NEWCGROUP) && spawn_leaves_cgroup_ns(&spawn);
-	in->listen_fd = store_listen(&c->store, e);
-	if (in->listen_fd < 0 || msg_pair(socks, e) < 0)
+	in->way.make_cgroup_ns = plan_has_new(p, CLONE_NEWCGROUP) && spawn_leaves_cgroup_ns(&spawn);
+	in->talk.listen_fd = store_listen(&c->store, e);
+	if (in->talk.listen_fd < 0 || msg_pair(socks, e) < 0)
 		return -1;
-	in->stage_fd = socks[1];
-	in->parent_fd = socks[0];
+	in->talk.stage_fd = socks[1];
+	in->talk.parent_fd = socks[0];
 	c->pid = spawn_init(&spawn, &c->pidfd, e);
 	timing_mark("init cloned");
 	log_debug("init is process %d", c->pid);
@@ -486,19 +490,19 @@ static int create_prepare(struct making *m, struct error *e)
 	life_log_plan(&m->plan, m->a);
 	if (guard_check_joins(&m->plan, &m->joins, e) < 0)
 		return -1;
-	in->sources = sources_none(&m->plan, m->a);
-	if (create_take_given(m, &in->sources, e) < 0)
+	in->host.sources = sources_none(&m->plan, m->a);
+	if (create_take_given(m, &in->host.sources, e) < 0)
 		return -1;
-	in->forks_program = plan_join(&m->plan, OCI_NS_PID) != NULL;
-	in->parent_acts =
+	in->way.forks_program = plan_join(&m->plan, OCI_NS_PID) != NULL;
+	in->way.parent_acts =
 		m->plan.hooks.prestart.n || m->plan.hooks.create_runtime.n || m->plan.n_netdevs;
 	/* Files and helpers of others may keep us waiting: all of them before the id is claimed,
 	 * and locked. */
 	if (create_open_console(m, e) < 0 ||
-	    range_open_mapped(&m->plan, &m->tightened, &in->sources, m->a, e) < 0)
+	    range_open_mapped(&m->plan, &m->tightened, &in->host.sources, m->a, e) < 0)
 		return -1;
-	in->sources.nodes_fd = nodes_new_for(&m->plan);
-	if (o->reaped && (in->reaper_fd = reaper_open(e)) < 0)
+	in->host.sources.nodes_fd = nodes_new_for(&m->plan);
+	if (o->reaped && (in->reaper.file_fd = reaper_open(e)) < 0)
 		return -1;
 	if ((m->plan.program.set && init_check_filter(in, e) < 0) ||
 	    life_settle_notes(&m->plan, o->strict, o->noter, m->a, e) < 0)
@@ -524,7 +528,7 @@ static int create_make(struct making *m, struct error *e)
 	if (store_claim(m->o->root, m->o->id, &c->store, e) < 0)
 		return -1;
 	m->init.record = &c->record;
-	m->init.store = &c->store;
+	m->init.host.store = &c->store;
 	if (store_write(&c->store, &c->record, m->a, e) == 0 &&
 	    store_put(&c->store, "config.json", m->bundle.text, m->bundle.len, e) == 0 &&
 	    (!c->record.notify || notify_make(&c->store, e) == 0) && create_cgroups(m, e) == 0 &&
@@ -555,18 +559,16 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 			 .noter = o->noter},
 		.init = {.plan = &m->plan,
 			 .arena = a,
-			 .cgroup = CGROUP_HANDLE_NONE,
-			 .stage_fd = -1,
-			 .listen_fd = -1,
-			 .watched = o->learning != NULL,
-			 .control_fd = o->reaped ? o->control_fd : -1,
-			 .reaper_fd = -1,
-			 .program_comes = o->program_comes,
-			 .console_fd = -1,
-			 .pid_ns = PID_NS_NONE,
-			 .preserve_fds = o->preserve_fds,
-			 .listen_fds = o->listen_fds,
-			 .streams = o->streams},
+			 .host = {.cgroup = CGROUP_HANDLE_NONE, .pid_ns = PID_NS_NONE},
+			 .talk = {.stage_fd = -1, .listen_fd = -1},
+			 .way = {.watched = o->learning != NULL},
+			 .io = {.streams = o->streams,
+				.preserve_fds = o->preserve_fds,
+				.listen_fds = o->listen_fds,
+				.console_fd = -1},
+			 .reaper = {.file_fd = -1,
+				    .control_fd = o->reaped ? o->control_fd : -1,
+				    .program_comes = o->program_comes}},
 	};
 	m->tightened.takes_range = true;
 	result = create_prepare(m, e);
@@ -578,7 +580,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	else if (m->tightened.policy.name)
 		m->made.telling = life_tell_later(o->root, o->id, &m->tightened, a);
 	range_end(&m->tightened);
-	cgroup_holder_end(&m->init.cgroup);
+	cgroup_holder_end(&m->init.host.cgroup);
 	create_close_inits(m);
 	if (result < 0) {
 		fd_close(&m->made.listener_fd);

@@ -338,8 +338,8 @@ static int exec_open_console(struct joining *x, struct error *e)
 	if (!terminal)
 		return 0;
 	if (o->console_socket) {
-		in->console_fd = unix_connect(o->console_socket, e);
-		return in->console_fd < 0 ? err_wrap(e, "--console-socket") : 0;
+		in->io.console_fd = unix_connect(o->console_socket, e);
+		return in->io.console_fd < 0 ? err_wrap(e, "--console-socket") : 0;
 	}
 	if (o->detach)
 		return err_set(
@@ -348,8 +348,8 @@ static int exec_open_console(struct joining *x, struct error *e)
 	if (msg_stream_pair(pair, e) < 0)
 		return -1;
 	x->console_fd = pair[0];
-	in->console_fd = pair[1];
-	in->terminal_is_relayed = true;
+	in->io.console_fd = pair[1];
+	in->io.terminal_is_relayed = true;
 	foreground_own_size(&x->plan.program.console_size);
 	return 0;
 }
@@ -375,18 +375,20 @@ static int exec_give_scheduler(const struct init *in, int sock, pid_t pid, struc
 /* What is the new process's alone once it is there. */
 static void exec_close_inits(struct join *j)
 {
-	fd_close(&j->init.stage_fd);
-	fd_close(&j->init.console_fd);
-	fd_close(&j->init.reaper_fd);
-	cgroup_handle_close(&j->init.cgroup);
+	fd_close(&j->init.talk.stage_fd);
+	fd_close(&j->init.io.console_fd);
+	fd_close(&j->init.reaper.file_fd);
+	cgroup_handle_close(&j->init.host.cgroup);
 }
 
 /* The program runs when this returns. *ret_pid may be a process though it failed. */
 static int exec_launch(struct joining *x, pid_t *ret_pid, int *ret_pidfd, int *take_fd,
 		       struct error *e)
 {
-	struct launch l = {.context = &x->join, .enter = join_enter, .main = join_main,
-			   .unified_dfd = x->join.init.cgroup.unified_dfd};
+	struct launch l = {.context = &x->join,
+			   .enter = join_enter,
+			   .main = join_main,
+			   .unified_dfd = x->join.init.host.cgroup.unified_dfd};
 	const struct record *r = &x->record;
 	struct init *in = &x->join.init;
 	int socks[2], result;
@@ -394,10 +396,10 @@ static int exec_launch(struct joining *x, pid_t *ret_pid, int *ret_pidfd, int *t
 	*ret_pid = -1;
 	if (msg_pair(socks, e) < 0)
 		return -1;
-	in->stage_fd = socks[1];
-	in->parent_fd = socks[0];
+	in->talk.stage_fd = socks[1];
+	in->talk.parent_fd = socks[0];
 	if (r->id_range.size)
-		streams_give(in->streams, r->id_range.first);
+		streams_give(in->io.streams, r->id_range.first);
 	*ret_pid = launch(&l, ret_pidfd, e);
 	timing_mark("process cloned");
 	exec_close_inits(&x->join);
@@ -504,13 +506,13 @@ static int exec_prepare(struct joining *x, struct error *e)
 	    exec_load(&x->store, o, x->a, &x->config, e) < 0 || exec_plan(x, &subs, e) < 0)
 		return -1;
 	cgroups = life_cgroups(r);
-	if (x->joins && (j->init.reaper_fd = reaper_open(e)) < 0)
+	if (x->joins && (j->init.reaper.file_fd = reaper_open(e)) < 0)
 		return -1;
 	if (guard_check_init(r, p, e) < 0 || seccomp_check_host(&p->filter, e) < 0 ||
 	    life_settle_notes(p, o->strict, o->noter, x->a, e) < 0 ||
 	    exec_check_namespaces(j, r, p, e) < 0 || guard_check_filter(j, r, e) < 0 ||
-	    cgroup_open(&cgroups, subs, r->pid, o->ignore_paused, &j->init.cgroup, e) < 0 ||
-	    rdt_open(&r->rdt, &j->init.cgroup, e) < 0)
+	    cgroup_open(&cgroups, subs, r->pid, o->ignore_paused, &j->init.host.cgroup, e) < 0 ||
+	    rdt_open(&r->rdt, &j->init.host.cgroup, e) < 0)
 		return -1;
 	j->affinity_initial = exec_cpus(affinity->initial, x->a);
 	j->affinity_final = exec_cpus(affinity->final, x->a);
@@ -545,17 +547,13 @@ static struct joining *exec_begin(const struct exec_options *o, struct arena *a)
 			 .init_pidfd = -1,
 			 .init = {.plan = &x->plan,
 				  .arena = a,
-				  .store = &x->store,
-				  .cgroup = CGROUP_HANDLE_NONE,
-				  .stage_fd = -1,
-				  .parent_fd = -1,
-				  .listen_fd = -1,
-				  .console_fd = -1,
-				  .control_fd = -1,
-				  .reaper_fd = -1,
-				  .pid_ns = PID_NS_NONE,
-				  .forks_program = true,
-				  .preserve_fds = o->preserve_fds}},
+				  .host = {.cgroup = CGROUP_HANDLE_NONE,
+					   .pid_ns = PID_NS_NONE,
+					   .store = &x->store},
+				  .talk = {.stage_fd = -1, .parent_fd = -1, .listen_fd = -1},
+				  .way = {.forks_program = true},
+				  .io = {.preserve_fds = o->preserve_fds, .console_fd = -1},
+				  .reaper = {.file_fd = -1, .control_fd = -1}}},
 	};
 	x->foreground.noter = o->noter;
 	return x;
@@ -594,9 +592,9 @@ int life_join(const struct exec_options *o, struct arena *a, struct created *ret
 	int result;
 
 	x->joins = true;
-	x->join.init.streams = o->streams;
-	x->join.init.control_fd = o->control_fd;
-	x->join.init.program_comes = o->program_comes;
+	x->join.init.io.streams = o->streams;
+	x->join.init.reaper.control_fd = o->control_fd;
+	x->join.init.reaper.program_comes = o->program_comes;
 	result = exec_prepare(x, e);
 	if (result == 0) {
 		c.record = x->record;
