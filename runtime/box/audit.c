@@ -70,6 +70,8 @@ static void entry_write(struct buf *b, const struct audit_head *before,
 	buf_printf(b, ",\"exit_code\":%d", entry->exit_code);
 	text_write(b, "signal", entry->signal);
 	json_add(b, "denials", whole ? entry->denials : NULL);
+	if (entry->network)
+		json_add(b, "network", whole ? entry->network : NULL);
 	buf_str(b, ",\"args\":[");
 	for (i = 0; whole && i < entry->args.n; i++) {
 		buf_str(b, i ? "," : "");
@@ -101,6 +103,8 @@ static int entry_check(const struct audit_entry *entry, struct arena *a, struct 
 	if (!entry->verb || str_eq(entry->verb, AUDIT_RECOVERY))
 		return err_set(e, ERR_BUG, "audit: no verb, or our own");
 	if (json_check("limits", entry->limits, a, e) < 0)
+		return -1;
+	if (json_check("network", entry->network, a, e) < 0)
 		return -1;
 	return json_check("denials", entry->denials, a, e);
 }

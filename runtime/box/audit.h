@@ -49,6 +49,7 @@ struct audit_entry {
 	int exit_code;
 	const char *signal;
 	const char *denials; /* JSON */
+	const char *network; /* JSON; NULL: it reached nothing, and the line has no such member */
 	struct strings args;
 };
 

@@ -13,6 +13,8 @@
  *	workspace.c  what it wrote                   resolver.c   names that it asks for
  *	denials.c    what was refused                hints.c      what to do about it
  *	network.c    what it may reach               network_listen.c  its listeners
+ *	network_stay.c  … and how that is changed    registries.c  where packages come from
+ *	install.c    packages
  *	profiles.c   system calls of languages
  *	redact.c     secrets in the output           audit.c      a record of runs
  *	result.c     the result as JSON              words.c      errors in the caller's words
@@ -80,6 +82,7 @@ struct box_limits {
 	int64_t file_size; /* 0: none */
 	uint32_t open_files;
 	bool network; /* it may reach what is allowed */
+	int64_t net_bytes, net_rate; /* carried in all, and a second; 0: any number */
 };
 
 /* A set of limits with a name. */
@@ -114,6 +117,7 @@ enum box_output {
 };
 
 struct sandbox; /* box/sandbox.h */
+struct network_rules; /* box/network.h */
 
 struct box_request {
 	const char *state_root;
@@ -132,6 +136,9 @@ struct box_request {
 	struct box_limits limits;
 	struct strings env; /* NAME=VALUE */
 	struct strings allow, deny; /* hosts (egress/egress.h); nothing is allowed: no network */
+	const char *takes; /* a file of the workspace, for the result, if all went well; or NULL */
+	bool takes_away;   /* it is removed */
+	const struct network_rules *alone; /* of a call: these, in place of the box's; or NULL */
 	const char *cwd;    /* NULL: the workspace */
 	uint32_t uid, gid;
 	size_t n_volumes;
@@ -195,6 +202,7 @@ struct box_network {
 	bool has;   /* it could reach something */
 	bool known; /* else whoever carried its connections is gone */
 	uint64_t connections, refused, bytes_in, bytes_out;
+	struct strings allow, deny; /* the rules that it was held to at first */
 };
 
 struct box_files {
@@ -237,6 +245,7 @@ struct box_result {
 	size_t copied;
 	struct noted notes; /* what could not be had, limits above all */
 	size_t notes_told;  /* of these: while it ran */
+	const char *install; /* as JSON: what was installed; NULL: nothing was to be */
 	const char *product; /* of a step that compiles; NULL: there is none */
 	size_t product_len;
 	struct box_result *compile; /* the step before; NULL: there was none */
@@ -260,6 +269,7 @@ void box_result_write(const struct box_result *r, struct buf *b);
 /* Parts of it on their own: an object, and an array. */
 void box_write_limits(const struct box_limits *l, struct buf *b);
 void box_write_denials(const struct box_result *r, struct buf *b);
+void box_write_network(const struct box_network *n, struct buf *b);
 
 /* "SIGKILL", also of those that have no name: "SIGRTMIN+1". */
 const char *box_signal_name(int sig);
@@ -296,6 +306,9 @@ void box_root_close(struct box_root *root);
 /* The config of a box, as JSON. */
 int box_config_write(const struct box_request *q, const struct box_root *root, struct arena *a,
 		     struct buf *b, struct error *e);
+
+/* What a program that knows proxies is told of the one in its box. */
+void box_proxy_words(struct strings *env, struct arena *a);
 
 /* Where its cgroup will be, on a machine of systemd's. */
 struct cgroup_boxes;

@@ -186,19 +186,31 @@ static bool config_is_code(const struct writing *w, const char *word)
 
 /* Programs that ask a proxy are told why something is refused; to those that do not know these,
  * hosts are there all the same. An http: URL also for ALL_PROXY: some fail at socks5h:. */
-static void config_proxies(struct writing *w)
+void box_proxy_words(struct strings *env, struct arena *a)
 {
 	static const char *const names[] = {"http_proxy",  "https_proxy", "all_proxy",
 					    "HTTP_PROXY",  "HTTPS_PROXY", "ALL_PROXY"};
+	static const char *const others[] = {"no_proxy=localhost,127.0.0.1,::1",
+					     "NO_PROXY=localhost,127.0.0.1,::1",
+					     "NODE_USE_ENV_PROXY=1"};
 	size_t i;
 
+	env->v = arena_array(a, ARRAY_SIZE(names) + ARRAY_SIZE(others) + 1, char *);
 	for (i = 0; i < ARRAY_SIZE(names); i++)
-		config_word(w, &w->c->process.env,
-			    arena_printf(w->a, "%s=http://127.0.0.1:%d", names[i],
-					 EGRESS_PROXY_PORT));
-	config_word(w, &w->c->process.env, "no_proxy=localhost,127.0.0.1,::1");
-	config_word(w, &w->c->process.env, "NO_PROXY=localhost,127.0.0.1,::1");
-	config_word(w, &w->c->process.env, "NODE_USE_ENV_PROXY=1");
+		env->v[env->n++] =
+			arena_printf(a, "%s=http://127.0.0.1:%d", names[i], EGRESS_PROXY_PORT);
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		env->v[env->n++] = arena_strdup(a, others[i]);
+}
+
+static void config_proxies(struct writing *w)
+{
+	struct strings env = {0};
+	size_t i;
+
+	box_proxy_words(&env, w->a);
+	for (i = 0; i < env.n; i++)
+		config_word(w, &w->c->process.env, env.v[i]);
 }
 
 static void config_process(struct writing *w, const char *const *words)

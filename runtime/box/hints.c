@@ -99,6 +99,8 @@ const char *hint_of_host(const char *host, uint16_t port, unsigned int why, stru
 	case EGRESS_FRONTED:
 		return "inside the connection another host was asked for, or a request that is not "
 		       "as HTTP has it";
+	case EGRESS_SPENT:
+		return "the box has carried as much as it may (--net-limit)";
 	default:
 		return "this is no name of a host";
 	}

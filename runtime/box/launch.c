@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "base/timing.h"
+#include "box/network_stay.h"
 #include "box/profiles.h"
 #include "box/running.h"
 #include "box/sandbox.h"
@@ -107,19 +108,34 @@ static void run_close_theirs(struct running *x)
 		fd_close(&x->pipes[i][0]);
 }
 
+/* Before the program is there. Packages have a network of their own. */
+static int run_join_network(struct running *x, struct error *e)
+{
+	const struct network_rules *alone = x->q->alone;
+	const int result = alone ? network_join_alone(x->q->sandbox, alone, &x->network, e) :
+				   network_join(x->q->sandbox, &x->network, x->a, e);
+
+	x->r->limits.network = x->network.control_fd >= 0;
+	return result;
+}
+
 /* In a box that is there already. */
 int run_join(struct running *x, struct error *e)
 {
 	const int streams[3] = {x->pipes[0][0], x->pipes[1][0], x->pipes[2][0]};
 	int listener_fd = -1;
 
-	if (sandbox_join(x->q, streams, x->control[0], x->a, &x->box, &listener_fd, e) < 0)
+	if (run_join_network(x, e) < 0 ||
+	    sandbox_join(x->q, x->network.control_fd >= 0, streams, x->control[0], x->a, &x->box,
+			 &listener_fd, e) < 0)
 		return -1;
 	x->is_made = true;
 	run_close_theirs(x);
 	denials_open(&x->denials, x->q, &x->box.judge, listener_fd, x->a);
 	x->denials.reaper = x->box.pid;
-	if (x->q->denials == DENIALS_FULL)
+	if (x->network.control_fd >= 0)
+		x->denials.network = &x->network;
+	else if (x->q->denials == DENIALS_FULL)
 		resolver_open(&x->resolver, x->box.pidfd, &x->denials);
 	return 0;
 }
@@ -151,7 +167,9 @@ int box_cgroup_open(const struct box_request *q, bool start, const char *id, str
 /* Names are asked of it then, and what is seen of connections it is told. */
 static int run_open_network(struct running *x, struct error *e)
 {
-	if (network_open(&x->network, &x->q->allow, &x->q->deny, x->box.pidfd, e) < 0)
+	const struct network_rules r = box_network_rules(x->q);
+
+	if (network_open(&x->network, &r, x->box.pidfd, e) < 0)
 		return -1;
 	x->denials.network = &x->network;
 	timing_mark("network of the box open");

@@ -17,6 +17,7 @@
 #include "box/hints.h"
 #include "box/network_image.h"
 #include "box/network_listen.h"
+#include "box/registries.h"
 #include "egress/egress.h"
 #include "egress/wire.h"
 #include "sys/child.h"
@@ -35,7 +36,8 @@ static int network_read_rules(const struct strings *list, bool denies, struct eg
 	size_t i;
 
 	for (i = 0; i < list->n; i++)
-		if (egress_rules_add(r, list->v[i], denies, e) < 0)
+		if (*list->v[i] == '@' && !denies ? registry_check(list->v[i], e) < 0 :
+						    egress_rules_add(r, list->v[i], denies, e) < 0)
 			return err_wrap(e, "--%s %s", denies ? "deny" : "allow", list->v[i]);
 	return 0;
 }
@@ -52,6 +54,12 @@ static int network_read(const struct strings *allow, const struct strings *deny,
 	return egress_rules_ports(&r, ports, ret_n, e) < 0 ? err_wrap(e, "--allow") : 0;
 }
 
+int network_ports(const struct network_rules *r, uint16_t ports[EGRESS_PORTS_MAX], size_t *ret_n,
+		  struct error *e)
+{
+	return network_read(&r->allow, &r->deny, ports, ret_n, e);
+}
+
 int network_check(const struct strings *allow, const struct strings *deny, struct error *e)
 {
 	uint16_t ports[EGRESS_PORTS_MAX];
@@ -64,11 +72,36 @@ int network_check(const struct strings *allow, const struct strings *deny, struc
 	return network_read(allow, deny, ports, &n, e);
 }
 
+struct network_rules box_network_rules(const struct box_request *q)
+{
+	return (struct network_rules){.allow = q->allow,
+				      .deny = q->deny,
+				      .most = q->limits.net_bytes,
+				      .rate = q->limits.net_rate};
+}
+
+int box_expand_rules(struct box_request *q, const struct box_root *root, struct arena *a,
+		     struct error *e)
+{
+	struct operator_file f;
+	uint16_t ports[EGRESS_PORTS_MAX];
+	size_t i, n;
+
+	for (i = 0; i < q->allow.n && *q->allow.v[i] != '@'; i++)
+		;
+	if (i == q->allow.n)
+		return 0;
+	if (operator_read(a, &f, e) < 0 ||
+	    registry_expand(&q->allow, registry_root(root), &f, a, e) < 0)
+		return -1;
+	return network_read(&q->allow, &q->deny, ports, &n, e);
+}
+
 /* ---- words ---- */
 
-static int network_send(int fd, const struct net_message *m, struct error *e)
+int network_send(int fd, const struct net_message *m, int pass_fd, struct error *e)
 {
-	return unix_send_fds(fd, m, sizeof(*m), NULL, 0, e);
+	return unix_send_fds(fd, m, sizeof(*m), &pass_fd, pass_fd < 0 ? 0 : 1, e);
 }
 
 static int network_send_text(int fd, enum net_kind kind, const char *text, struct error *e)
@@ -76,7 +109,7 @@ static int network_send_text(int fd, enum net_kind kind, const char *text, struc
 	struct net_message m = {.kind = kind};
 
 	snprintf(m.text, sizeof(m.text), "%s", text);
-	return network_send(fd, &m, e);
+	return network_send(fd, &m, -1, e);
 }
 
 /* Trust: sbxrun-net's word, which may be the box's. */
@@ -119,8 +152,8 @@ static int network_send_servers(int fd, struct error *e)
 	return result;
 }
 
-static int network_send_rules(int fd, const struct strings *list, enum net_kind kind,
-			      struct error *e)
+static int network_send_list(int fd, const struct strings *list, enum net_kind kind,
+			     struct error *e)
 {
 	size_t i;
 
@@ -132,10 +165,33 @@ static int network_send_rules(int fd, const struct strings *list, enum net_kind 
 	return 0;
 }
 
+int network_send_rules(int fd, const struct network_rules *r, struct error *e)
+{
+	const struct net_message caps = {.kind = NET_CAPS,
+					 .bytes_in = (uint64_t)r->most,
+					 .count = (uint64_t)r->rate};
+
+	if (network_send_list(fd, &r->allow, NET_ALLOW, e) < 0 ||
+	    network_send_list(fd, &r->deny, NET_DENY, e) < 0)
+		return -1;
+	return network_send(fd, &caps, -1, e);
+}
+
+static int network_send_stay(int fd, const struct network_stay *stay, struct error *e)
+{
+	const struct net_message box = {.kind = NET_BOX}, door = {.kind = NET_DOOR};
+
+	if (!stay)
+		return 0;
+	if (network_send(fd, &box, stay->box_pidfd, e) < 0)
+		return -1;
+	return network_send(fd, &door, stay->door_fd, e);
+}
+
 /* ---- the process that carries ---- */
 
 /* Root's becomes nobody's before it begins; an ordinary user's has nothing to give up. */
-static void network_become(int image_fd, int control_fd)
+static void network_become(int image_fd, int control_fd, bool stays)
 {
 	static char name[] = "sbxrun-net";
 	char *const argv[] = {name, NULL}, *const env[] = {NULL};
@@ -154,13 +210,14 @@ static void network_become(int image_fd, int control_fd)
 	    (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
 	     setresuid(NOBODY, NOBODY, NOBODY) < 0))
 		_exit(1);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+	/* The signals of our terminal are not meant for a box that stays. */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || (stays && setsid() < 0))
 		_exit(1);
 	execveat(image_fd, "", argv, env, AT_EMPTY_PATH);
 	_exit(1);
 }
 
-static int network_start(struct network *n, struct error *e)
+static int network_start(struct network *n, bool stays, struct error *e)
 {
 	autoclose int image_fd = network_image_open(e);
 	int pair[2];
@@ -170,44 +227,46 @@ static int network_start(struct network *n, struct error *e)
 	n->control_fd = pair[0];
 	n->pid = fork();
 	if (n->pid == 0)
-		network_become(image_fd, pair[1]);
+		network_become(image_fd, pair[1], stays);
 	fd_close(&pair[1]);
 	return n->pid < 0 ? err_sys(e, "start sbxrun-net") : 0;
 }
 
-static int network_await_ready(const struct network *n, struct error *e)
+int network_await_ready(int fd, uint16_t *ret_taken, struct error *e)
 {
 	struct net_message m;
 
-	if (!network_receive(n->control_fd, loop_now() + READY_MS * LOOP_MS, &m))
-		return err_set(e, ERR_SYSTEM, "sbxrun-net ended, or did not begin within %d s",
-			       READY_MS / 1000);
+	if (!network_receive(fd, loop_now() + READY_MS * LOOP_MS, &m))
+		return err_set(e, ERR_SYSTEM,
+			       "sbxrun-net ended, or did not answer within %d s", READY_MS / 1000);
 	if (m.kind != NET_READY)
 		return err_set(e, ERR_SYSTEM, "sbxrun-net: %s", m.text);
+	if (ret_taken)
+		*ret_taken = m.port <= UINT16_MAX ? (uint16_t)m.port : 0;
 	return 0;
 }
 
-static int network_set_up(struct network *n, const struct strings *allow,
-			  const struct strings *deny, int pidfd, struct error *e)
+int network_set_up(struct network *n, const struct network_rules *r, int pidfd,
+		   const struct network_stay *stay, struct error *e)
 {
 	uint16_t ports[EGRESS_PORTS_MAX];
 	size_t n_ports;
 
-	if (network_read(allow, deny, ports, &n_ports, e) < 0 || network_start(n, e) < 0 ||
-	    network_send_rules(n->control_fd, allow, NET_ALLOW, e) < 0 ||
-	    network_send_rules(n->control_fd, deny, NET_DENY, e) < 0 ||
+	if (network_ports(r, ports, &n_ports, e) < 0 || network_start(n, stay, e) < 0 ||
+	    network_send_stay(n->control_fd, stay, e) < 0 ||
+	    network_send_rules(n->control_fd, r, e) < 0 ||
 	    network_send_servers(n->control_fd, e) < 0 ||
 	    network_listen(pidfd, n->control_fd, ports, n_ports, e) < 0 ||
 	    network_send_text(n->control_fd, NET_BEGIN, "", e) < 0)
 		return -1;
-	return network_await_ready(n, e);
+	return network_await_ready(n->control_fd, NULL, e);
 }
 
-int network_open(struct network *n, const struct strings *allow, const struct strings *deny,
-		 int pidfd, struct error *e)
+int network_open(struct network *n, const struct network_rules *r, int pidfd, struct error *e)
 {
 	*n = NETWORK_NONE;
-	if (network_set_up(n, allow, deny, pidfd, e) == 0)
+	n->rules = *r;
+	if (network_set_up(n, r, pidfd, NULL, e) == 0)
 		return 0;
 	network_close(n);
 	return err_wrap(e, "give the box a network");
@@ -250,9 +309,11 @@ void network_tell(const struct network *n, struct denials *d, struct box_network
 	struct net_message m = {.kind = NET_TELL};
 	size_t i;
 
+	ret->has = n->control_fd >= 0 || n->lost;
+	ret->allow = n->rules.allow;
+	ret->deny = n->rules.deny;
 	if (n->control_fd < 0)
 		return;
-	ret->has = true;
 	/* Also where no call can be watched; but not if nobody wants to know. */
 	d->known = d->q->denials != DENIALS_NONE;
 	send(n->control_fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -274,7 +335,14 @@ void network_tell(const struct network *n, struct denials *d, struct box_network
 
 void network_close(struct network *n)
 {
+	struct error ignored;
+
 	fd_close(&n->control_fd);
-	child_end(n->pid);
+	if (n->pid > 0)
+		child_end(n->pid);
 	n->pid = 0;
+	/* If it can't be removed: everything is local there, and nobody listens. */
+	if (n->alone_pidfd >= 0)
+		network_listen_end(n->alone_pidfd, &ignored);
+	n->alone_pidfd = -1;
 }

@@ -4,6 +4,7 @@
  */
 #include "box/network_listen.h"
 
+#include <errno.h>
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -23,8 +24,17 @@
 
 enum { LOOPBACK_INDEX = 1, QUEUE = 128 };
 
+enum listen_work { LISTEN_ALL, LISTEN_MORE, LISTEN_END };
+
+struct listening {
+	int pidfd, control_fd;
+	const uint16_t *ports;
+	size_t n;
+	enum listen_work work;
+};
+
 /* Every address is this machine's, and packets for it come back on loopback. */
-static int listen_add_route(int sock, int family)
+static int listen_change_route(int sock, int family, bool add)
 {
 	const struct rtmsg fixed = {.rtm_family = (unsigned char)family,
 				    .rtm_table = RT_TABLE_LOCAL,
@@ -33,7 +43,8 @@ static int listen_add_route(int sock, int family)
 				    .rtm_type = RTN_LOCAL};
 	struct netlink_request r;
 
-	netlink_begin(&r, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, &fixed, sizeof(fixed));
+	netlink_begin(&r, add ? RTM_NEWROUTE : RTM_DELROUTE,
+		      add ? NLM_F_CREATE | NLM_F_REPLACE : 0, &fixed, sizeof(fixed));
 	netlink_put_u32(&r, RTA_OIF, LOOPBACK_INDEX);
 	return netlink_ask(sock, &r, NULL, NULL);
 }
@@ -61,7 +72,8 @@ static int listen_bind(int family, int type, uint16_t port)
 }
 
 /* A machine may have no IPv6; its boxes need none. */
-static int listen_send(int control_fd, enum net_listener what, uint16_t port, struct error *e)
+static int listen_send(const struct listening *x, enum net_listener what, uint16_t port,
+		       struct error *e)
 {
 	static const int families[] = {AF_INET, AF_INET6};
 	const struct net_message m = {.kind = NET_LISTEN, .what = what, .port = port};
@@ -71,33 +83,60 @@ static int listen_send(int control_fd, enum net_listener what, uint16_t port, st
 		autoclose int fd = listen_bind(
 			families[i], what == NET_NAMES_DATAGRAM ? SOCK_DGRAM : SOCK_STREAM, port);
 
+		if (fd < 0 && x->work == LISTEN_MORE && errno == EADDRINUSE)
+			continue;
 		if (fd < 0 && families[i] == AF_INET)
 			return err_sys(e, "listen at port %u", port);
-		if (fd >= 0 && unix_send_fds(control_fd, &m, sizeof(m), &fd, 1, e) < 0)
+		if (fd >= 0 && unix_send_fds(x->control_fd, &m, sizeof(m), &fd, 1, e) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int listen_all(int control_fd, const uint16_t *ports, size_t n, struct error *e)
+static int listen_ports(const struct listening *x, bool *ret_has_proxy, struct error *e)
+{
+	size_t i;
+
+	for (i = 0; i < x->n; i++) {
+		if (listen_send(x, NET_STREAM, x->ports[i], e) < 0)
+			return -1;
+		*ret_has_proxy |= x->ports[i] == EGRESS_PROXY_PORT;
+	}
+	return 0;
+}
+
+static int listen_all(const struct listening *x, struct error *e)
 {
 	autoclose int sock = netlink_open();
 	bool has_proxy = false;
-	size_t i;
 
-	if (sock < 0 || listen_add_route(sock, AF_INET) < 0)
+	if (sock < 0 || listen_change_route(sock, AF_INET, true) < 0)
 		return err_sys(e, "add a route");
-	listen_add_route(sock, AF_INET6);
-	for (i = 0; i < n; i++) {
-		if (listen_send(control_fd, NET_STREAM, ports[i], e) < 0)
-			return -1;
-		has_proxy |= ports[i] == EGRESS_PROXY_PORT;
-	}
-	if (!has_proxy && listen_send(control_fd, NET_STREAM, EGRESS_PROXY_PORT, e) < 0)
+	listen_change_route(sock, AF_INET6, true);
+	if (listen_ports(x, &has_proxy, e) < 0 ||
+	    (!has_proxy && listen_send(x, NET_STREAM, EGRESS_PROXY_PORT, e) < 0) ||
+	    listen_send(x, NET_NAMES_STREAM, EGRESS_NAMES_PORT, e) < 0)
 		return -1;
-	if (listen_send(control_fd, NET_NAMES_STREAM, EGRESS_NAMES_PORT, e) < 0)
-		return -1;
-	return listen_send(control_fd, NET_NAMES_DATAGRAM, EGRESS_NAMES_PORT, e);
+	return listen_send(x, NET_NAMES_DATAGRAM, EGRESS_NAMES_PORT, e);
+}
+
+static int listen_end(struct error *e)
+{
+	autoclose int sock = netlink_open();
+
+	if (sock < 0 || listen_change_route(sock, AF_INET, false) < 0)
+		return err_sys(e, "remove a route");
+	listen_change_route(sock, AF_INET6, false);
+	return 0;
+}
+
+static int listen_do(const struct listening *x, struct error *e)
+{
+	bool ignored = false;
+
+	return x->work == LISTEN_ALL  ? listen_all(x, e) :
+	       x->work == LISTEN_MORE ? listen_ports(x, &ignored, e) :
+					listen_end(e);
 }
 
 /* Who is not root enters by way of the user namespace. */
@@ -108,7 +147,7 @@ static int listen_enter(int pidfd, struct error *e)
 	return setns(pidfd, CLONE_NEWNET) < 0 ? err_sys(e, "enter the box's network namespace") : 0;
 }
 
-int network_listen(int pidfd, int control_fd, const uint16_t *ports, size_t n, struct error *e)
+static int listen_in_child(const struct listening *x, struct error *e)
 {
 	struct error told = {0};
 	int pair[2], kind, got;
@@ -119,8 +158,8 @@ int network_listen(int pidfd, int control_fd, const uint16_t *ports, size_t n, s
 	pid = fork();
 	if (pid == 0) {
 		struct error mine = {0};
-		const bool done = listen_enter(pidfd, &mine) == 0 &&
-				  listen_all(control_fd, ports, n, &mine) == 0;
+		const bool done = listen_enter(x->pidfd, &mine) == 0 &&
+				  listen_do(x, &mine) == 0;
 
 		msg_send(pair[1], 0, done ? NULL : &mine, -1);
 		_exit(0);
@@ -137,4 +176,25 @@ int network_listen(int pidfd, int control_fd, const uint16_t *ports, size_t n, s
 		return -1;
 	}
 	return 0;
+}
+
+int network_listen(int pidfd, int control_fd, const uint16_t *ports, size_t n, struct error *e)
+{
+	const struct listening x = {pidfd, control_fd, ports, n, LISTEN_ALL};
+
+	return listen_in_child(&x, e);
+}
+
+int network_listen_more(int pidfd, int control_fd, const uint16_t *ports, size_t n, struct error *e)
+{
+	const struct listening x = {pidfd, control_fd, ports, n, LISTEN_MORE};
+
+	return listen_in_child(&x, e);
+}
+
+int network_listen_end(int pidfd, struct error *e)
+{
+	const struct listening x = {.pidfd = pidfd, .control_fd = -1, .work = LISTEN_END};
+
+	return listen_in_child(&x, e);
 }

@@ -1,11 +1,13 @@
 #include "box/operator.h"
 
 #include "base/str.h"
+#include "box/network.h"
+#include "box/registries.h"
 #include "json/rows.h"
 #include "life/policy.h"
 #include "sys/loop.h"
 
-enum { LANGUAGES_MAX = 64 };
+enum { LANGUAGES_MAX = 64, REGISTRIES_MAX = 16, HOSTS_MAX = 32 };
 
 static const struct json_row operator_limits_rows[] = {
 	F(operator_limits, "max_memory_mb", OPT_U32, memory_mb),
@@ -24,12 +26,44 @@ static const struct json_table operator_limits_table = {
 	.closed = true,
 };
 
+static const struct json_row operator_network_rows[] = {
+	F(operator_network, "enabled", OPT_BOOL, enabled, NOT_NULL),
+	L(operator_network, "allowed", STRINGS, allowed, EGRESS_RULES_MAX, NOT_NULL),
+	L(operator_network, "denied", STRINGS, denied, EGRESS_RULES_MAX / 2, NOT_NULL),
+	L(operator_network, "default", STRINGS, given, EGRESS_RULES_MAX / 2, NOT_NULL),
+	F(operator_network, "max_bytes", OPT_I64, bytes, NOT_NULL),
+	F(operator_network, "max_rate", OPT_I64, rate, NOT_NULL),
+};
+static const struct json_table operator_network_table = {
+	.name = "operator_network",
+	.size = sizeof(struct operator_network),
+	.rows = operator_network_rows,
+	.count = ARRAY_SIZE(operator_network_rows),
+	.closed = true,
+};
+
+static const struct json_row operator_registry_rows[] = {
+	F(operator_registry, "index", STR, index, NOT_NULL),
+	L(operator_registry, "hosts", STRINGS, hosts, HOSTS_MAX, NOT_NULL),
+};
+static const struct json_table operator_registry_table = {
+	.name = "operator_registry",
+	.size = sizeof(struct operator_registry),
+	.key_offset = offsetof(struct operator_registry, name),
+	.rows = operator_registry_rows,
+	.count = ARRAY_SIZE(operator_registry_rows),
+	.closed = true,
+};
+
 static const struct json_row operator_file_rows[] = {
 	F(operator_file, "version", U32, version, REQUIRED),
 	F(operator_file, "boxes", OPT_U32, boxes, NOT_NULL),
 	F(operator_file, "idle_s", OPT_U32, idle_s, NOT_NULL),
 	O(operator_file, "limits", limits, operator_limits, NOT_NULL),
 	L(operator_file, "languages", PAIRS, languages, LANGUAGES_MAX, NOT_NULL),
+	O(operator_file, "network", network, operator_network, NOT_NULL),
+	N(operator_file, "registries", MAP, registries, operator_registry, REGISTRIES_MAX,
+	  NOT_NULL),
 };
 static const struct json_table operator_file_table = {
 	.name = "operator_file",
@@ -38,6 +72,60 @@ static const struct json_table operator_file_table = {
 	.count = ARRAY_SIZE(operator_file_rows),
 	.closed = true,
 };
+
+static int parse_rules(const char *key, const struct strings *list, bool denies, bool registries,
+		       struct error *e)
+{
+	struct egress_rules *r;
+	struct arena memory = {0};
+	int result = 0;
+	size_t i;
+
+	r = arena_new(&memory, struct egress_rules);
+	for (i = 0; i < list->n && result == 0; i++)
+		result = registries && *list->v[i] == '@' ?
+				 registry_check(list->v[i], e) :
+				 egress_rules_add(r, list->v[i], denies, e);
+	if (result < 0) {
+		e->class = ERR_CONFIG;
+		err_wrap(e, OPERATOR_FILE ": %s: %s", key, json_show(list->v[i - 1]).text);
+	}
+	arena_free(&memory);
+	return result;
+}
+
+static int parse_network(const struct operator_file *f, struct arena *a, struct error *e)
+{
+	const struct operator_network *n = &f->network;
+	struct error ignored;
+	size_t i;
+
+	if (parse_rules("network.allowed", &n->allowed, false, true, e) < 0 ||
+	    parse_rules("network.denied", &n->denied, true, false, e) < 0 ||
+	    parse_rules("network.default", &n->given, false, true, e) < 0)
+		return -1;
+	if ((n->bytes.set && n->bytes.v < NETWORK_BYTES_LEAST) ||
+	    (n->rate.set && n->rate.v < NETWORK_BYTES_LEAST))
+		return err_set(e, ERR_CONFIG,
+			       OPERATOR_FILE ": network: max_bytes and max_rate are %d at least",
+			       NETWORK_BYTES_LEAST);
+	for (i = 0; i < f->registries.n; i++) {
+		const struct operator_registry *r = &f->registries.v[i];
+
+		if (registry_check(arena_printf(a, "@%s", r->name), &ignored) < 0)
+			return err_set(e, ERR_CONFIG,
+				       OPERATOR_FILE ": registries: there is no %s (there are pypi, "
+						     "npm, debian)",
+				       json_show(r->name).text);
+		if (r->index && !registry_rule(r->index, a))
+			return err_set(e, ERR_CONFIG,
+				       OPERATOR_FILE ": registries: %s is no URL of http or https",
+				       json_show(r->index).text);
+		if (parse_rules("registries", &r->hosts, false, false, e) < 0)
+			return -1;
+	}
+	return 0;
+}
 
 int operator_parse(const char *text, size_t len, struct arena *a, struct operator_file *ret,
 		   struct error *e)
@@ -60,7 +148,7 @@ int operator_parse(const char *text, size_t len, struct arena *a, struct operato
 			return err_set(e, ERR_CONFIG,
 				       OPERATOR_FILE ": languages: there is no language %s",
 				       json_show(ret->languages.v[i].key).text);
-	return 0;
+	return parse_network(ret, a, e);
 }
 
 int operator_read(struct arena *a, struct operator_file *ret, struct error *e)
@@ -131,6 +219,65 @@ int operator_hold_call(const struct operator_file *f, const struct operator_give
 		    most->output_bytes.v, given->output, &l->output, e);
 }
 
+/* A registry that the operator has named is allowed by that. */
+static bool rules_may(const struct operator_file *f, const char *word, const struct egress_rules *most)
+{
+	static struct egress_rules one;
+	struct error ignored;
+	size_t i;
+
+	for (i = 0; i < f->network.allowed.n; i++)
+		if (str_eq(f->network.allowed.v[i], word))
+			return true;
+	if (*word == '@')
+		return f->registries.n > 0;
+	one.n = 0;
+	if (egress_rules_add(&one, word, false, &ignored) < 0)
+		return false;
+	for (i = 0; i < most->n; i++)
+		if (egress_rule_covers(&most->v[i], &one.v[0]))
+			return true;
+	return false;
+}
+
+int operator_hold_rules(const struct operator_file *f, const struct strings *allow,
+			struct strings *deny, struct arena *a, struct error *e)
+{
+	const struct operator_network *n = &f->network;
+	struct egress_rules *most = arena_new(a, struct egress_rules);
+	struct strings all = {.v = arena_array(a, deny->n + n->denied.n + 1, char *)};
+	size_t i;
+
+	if (allow->n && n->enabled.set && !n->enabled.v)
+		return err_set(e, ERR_USAGE, "--allow: the operator lets no box reach anything "
+					     "(" OPERATOR_FILE ": network)");
+	for (i = 0; i < n->allowed.n; i++)
+		if (*n->allowed.v[i] != '@' &&
+		    egress_rules_add(most, n->allowed.v[i], false, e) < 0)
+			return -1;
+	for (i = 0; i < allow->n && n->allowed.n; i++)
+		if (!rules_may(f, allow->v[i], most))
+			return err_set(e, ERR_USAGE,
+				       "--allow %s: more than the operator allows (" OPERATOR_FILE
+				       ": network.allowed)",
+				       allow->v[i]);
+	for (i = 0; i < n->denied.n && allow->n; i++)
+		all.v[all.n++] = n->denied.v[i];
+	for (i = 0; i < deny->n; i++)
+		all.v[all.n++] = deny->v[i];
+	*deny = all;
+	return 0;
+}
+
+int operator_hold_install(const struct operator_file *f, struct error *e)
+{
+	if (f->network.enabled.set && !f->network.enabled.v)
+		return err_set(e, ERR_HOST,
+			       "network access required for package installation: the operator lets no "
+			       "box reach anything (" OPERATOR_FILE ": network)");
+	return 0;
+}
+
 int operator_hold(const struct operator_file *f, const struct operator_given *given,
 		  struct box_request *q, struct error *e)
 {
@@ -152,5 +299,19 @@ int operator_hold(const struct operator_file *f, const struct operator_given *gi
 	if (hold("writable-root", "max_writable_root_mb", most->root_mb.set,
 		 (int64_t)most->root_mb.v << 20, given->writable_root, &q->writable_root, e) < 0)
 		return -1;
+	if (!given->allow && !(f->network.enabled.set && !f->network.enabled.v))
+		q->allow = f->network.given;
+	l->network = q->allow.n > 0;
+	if (!l->net_bytes)
+		l->net_bytes = INT64_MAX;
+	if (!l->net_rate)
+		l->net_rate = INT64_MAX;
+	if (hold("net-limit", "network.max_bytes", f->network.bytes.set, f->network.bytes.v,
+		 given->bytes, &l->net_bytes, e) < 0 ||
+	    hold("net-rate", "network.max_rate", f->network.rate.set, f->network.rate.v,
+		 given->rate, &l->net_rate, e) < 0)
+		return -1;
+	l->net_bytes = l->net_bytes == INT64_MAX ? 0 : l->net_bytes;
+	l->net_rate = l->net_rate == INT64_MAX ? 0 : l->net_rate;
 	return hold_language(f, q, e);
 }

@@ -16,12 +16,32 @@ struct operator_limits {
 	struct opt_i64 output_bytes;
 };
 
+/* Where packages of one kind come from (box/registries.h). */
+struct operator_registry {
+	char *name;
+	char *index; /* a URL; NULL: none is installed from */
+	struct strings hosts; /* besides the URL's */
+};
+
+struct operator_network {
+	struct opt_bool enabled; /* false: no box reaches anything */
+	struct strings allowed;	 /* the most that a box may be allowed; none: anything */
+	struct strings denied;	 /* what every box is denied */
+	struct strings given;	 /* what a box is allowed that does not say */
+	struct opt_i64 bytes, rate;
+};
+
 struct operator_file {
 	uint32_t version;
 	struct opt_u32 boxes;  /* how many there may be */
 	struct opt_u32 idle_s; /* the longest time without use */
 	struct operator_limits limits;
 	struct pairs languages; /* language to rootfs; none: all, as sbxrun-rootfs has them */
+	struct operator_network network;
+	struct {
+		size_t n;
+		struct operator_registry *v;
+	} registries; /* none: as the root filesystem has them; else these alone */
 };
 
 /* *ret is empty where there is no file. */
@@ -30,7 +50,7 @@ int operator_read(struct arena *a, struct operator_file *ret, struct error *e);
 /* Pure. given: which limits the caller has named; they are refused above the file's, the others
  * lowered. Also the root filesystem of the language. */
 struct operator_given {
-	bool memory, cpus, pids, disk, writable_root, timeout, output;
+	bool memory, cpus, pids, disk, writable_root, timeout, output, allow, bytes, rate;
 };
 int operator_hold(const struct operator_file *f, const struct operator_given *given,
 		  struct box_request *q, struct error *e);
@@ -38,6 +58,14 @@ int operator_hold(const struct operator_file *f, const struct operator_given *gi
 /* Pure. Of a call, whose other limits are the box's. */
 int operator_hold_call(const struct operator_file *f, const struct operator_given *given,
 		       struct box_request *q, struct error *e);
+
+/* Pure. Of rules that a box is to get: all of what is allowed must be so by the file, which adds what
+ * it denies. Also where packages come from. */
+int operator_hold_rules(const struct operator_file *f, const struct strings *allow,
+			struct strings *deny, struct arena *a, struct error *e);
+
+/* Pure. Whether packages may be installed. */
+int operator_hold_install(const struct operator_file *f, struct error *e);
 
 /* Pure. */
 int operator_parse(const char *text, size_t len, struct arena *a, struct operator_file *ret,

@@ -171,6 +171,37 @@ void box_write_limits(const struct box_limits *l, struct buf *b)
 	if (l->file_size)
 		result_number(b, "file_size", l->file_size);
 	result_string(b, "network", l->network ? "allow-list" : "none");
+	if (l->net_bytes)
+		result_number(b, "net_bytes", l->net_bytes);
+	if (l->net_rate)
+		result_number(b, "net_rate", l->net_rate);
+	buf_char(b, '}');
+}
+
+static void result_strings(struct buf *b, const char *key, char *const *v, size_t n)
+{
+	size_t i;
+
+	result_key(b, key);
+	buf_char(b, '[');
+	for (i = 0; i < n; i++) {
+		buf_str(b, i ? "," : "");
+		json_write_string(b, v[i]);
+	}
+	buf_char(b, ']');
+}
+
+void box_write_network(const struct box_network *n, struct buf *b)
+{
+	buf_char(b, '{');
+	result_strings(b, "allow", n->allow.v, n->allow.n);
+	result_strings(b, "deny", n->deny.v, n->deny.n);
+	if (n->known) {
+		result_number(b, "connections", (int64_t)n->connections);
+		result_number(b, "refused", (int64_t)n->refused);
+		result_number(b, "bytes_in", (int64_t)n->bytes_in);
+		result_number(b, "bytes_out", (int64_t)n->bytes_out);
+	}
 	buf_char(b, '}');
 }
 
@@ -199,19 +230,6 @@ void box_write_denials(const struct box_result *r, struct buf *b)
 		result_number(b, "count", (int64_t)d->count);
 		result_string(b, "hint", d->hint);
 		buf_char(b, '}');
-	}
-	buf_char(b, ']');
-}
-
-static void result_strings(struct buf *b, const char *key, char *const *v, size_t n)
-{
-	size_t i;
-
-	result_key(b, key);
-	buf_char(b, '[');
-	for (i = 0; i < n; i++) {
-		buf_str(b, i ? "," : "");
-		json_write_string(b, v[i]);
 	}
 	buf_char(b, ']');
 }
@@ -273,6 +291,10 @@ void box_result_write(const struct box_result *r, struct buf *b)
 	box_write_denials(r, b);
 	result_bool(b, "more_denials", r->more_denials);
 	result_files(r, b);
+	if (r->install) {
+		result_key(b, "install");
+		buf_str(b, r->install);
+	}
 	result_strings(b, "notes", r->notes.notes.v, r->notes.notes.n);
 	if (r->compile) {
 		result_key(b, "compile");

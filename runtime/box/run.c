@@ -53,6 +53,16 @@ static int run_read_rules(struct running *x, struct error *e)
 	return 0;
 }
 
+/* All processes of the call are gone. */
+static void run_take(struct running *x)
+{
+	if (x->r->status == BOX_OK)
+		x->r->product = workspace_take(&x->workspace, x->q->takes, BOX_CODE_MAX, x->a,
+					       &x->r->product_len);
+	if (x->q->takes_away && x->workspace.dfd >= 0)
+		unlinkat(x->workspace.dfd, x->q->takes, 0);
+}
+
 static int run_finish(struct running *x, struct error *e)
 {
 	if (!x->is_collected && life_wait(&x->box, LOOP_NEVER, &x->end, e) < 0)
@@ -78,12 +88,15 @@ static int run_finish(struct running *x, struct error *e)
 	if (x->q->compiles && x->r->status == BOX_OK)
 		x->r->product = workspace_take(&x->workspace, x->q->language->product,
 					       BOX_CODE_MAX, x->a, &x->r->product_len);
+	if (x->q->takes)
+		run_take(x);
 	return workspace_finish(&x->workspace, x->q, x->a, x->r, e);
 }
 
 static int run_in_box(struct running *x, struct error *e)
 {
-	const bool looks = x->q->copy_out || x->q->list_files || x->q->compiles;
+	const bool looks =
+		x->q->copy_out || x->q->list_files || x->q->compiles || x->q->takes;
 
 	if ((x->q->sandbox ? run_join(x, e) : run_create(x, e)) < 0)
 		return -1;
@@ -185,6 +198,9 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		if (!q->sandbox)
 			box_choose_profile(&own, &x.root, a);
 		ret->profile = own.profile;
+		result = box_expand_rules(&own, &x.root, a, e);
+	}
+	if (result == 0) {
 		result = loop_signals_take(left_out, ARRAY_SIZE(left_out), &x.signals, e);
 	}
 	if (result == 0)

@@ -174,8 +174,8 @@ void sandbox_request(struct sandbox *s, struct box_request *q, struct arena *a);
 int sandbox_root(const struct sandbox *s, struct box_root *ret);
 
 /* Starts the call's reaper; streams and control_fd are its ends. */
-int sandbox_join(const struct box_request *q, const int streams[3], int control_fd, struct arena *a,
-		 struct created *ret, int *ret_listener_fd, struct error *e);
+int sandbox_join(const struct box_request *q, bool network, const int streams[3], int control_fd,
+		 struct arena *a, struct created *ret, int *ret_listener_fd, struct error *e);
 
 /* Kills all that runs in the box but its first process; what is frozen is thawed for it. */
 void sandbox_kill(const struct sandbox *s);

@@ -52,15 +52,30 @@ static struct strings call_args(const struct box_request *q, struct arena *a)
 	return args;
 }
 
-int sandbox_join(const struct box_request *q, const int streams[3], int control_fd, struct arena *a,
-		 struct created *ret, int *ret_listener_fd, struct error *e)
+/* The caller's own words come last, and win. */
+static struct strings call_env(const struct box_request *q, bool network, struct arena *a)
+{
+	struct strings env = {0};
+	size_t i;
+
+	if (!network)
+		return q->env;
+	box_proxy_words(&env, a);
+	env.v = memcpy(arena_array(a, env.n + q->env.n + 1, char *), env.v, env.n * sizeof(char *));
+	for (i = 0; i < q->env.n; i++)
+		env.v[env.n++] = q->env.v[i];
+	return env;
+}
+
+int sandbox_join(const struct box_request *q, bool network, const int streams[3], int control_fd,
+		 struct arena *a, struct created *ret, int *ret_listener_fd, struct error *e)
 {
 	const struct exec_options o = {
 		.root = q->sandbox->root,
 		.id = q->sandbox->container,
 		.cwd = q->cwd,
 		.args = call_args(q, a),
-		.env = q->env,
+		.env = call_env(q, network, a),
 		.detach = true,
 		.strict = q->strict_limits,
 		.streams = streams,

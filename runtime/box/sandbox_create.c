@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "box/disk.h"
 #include "box/explain.h"
+#include "box/network_stay.h"
 #include "box/sandbox.h"
 #include "json/rows.h"
 #include "sys/patience.h"
@@ -51,6 +52,7 @@ static int making_config(const struct making *m, struct buf *ret, struct error *
 		return err_set(e, ERR_USAGE, "environment and volumes are too much for a box");
 	/* It has no program: what is named here is never looked for. */
 	box.language = NULL;
+	box.limits.network = false; /* each call is told where its proxy is: rules may come and go */
 	box.args = (struct strings){.n = 1, .v = program};
 	box.facts = text.data;
 	return box_config_write(&box, &m->root, m->a, ret, e);
@@ -157,6 +159,7 @@ static int making_in_root(struct making *m, struct error *e)
 	struct cgroup_boxes boxes = CGROUP_BOXES_NONE;
 	auto_sandbox struct sandbox s = SANDBOX_NONE;
 	const char *container = sandbox_container(m->id, m->a);
+	const struct network_rules rules = box_network_rules(m->q);
 	struct error ignored;
 	struct created c;
 	int result;
@@ -168,7 +171,10 @@ static int making_in_root(struct making *m, struct error *e)
 	cgroup_boxes_close(&boxes);
 	if (result < 0)
 		return -1;
-	result = making_start(m, &c, &s, e);
+	/* Before it is a box: one whose create ends here is swept, and its network with it. */
+	result = network_stay(c.store.dfd, &rules, c.pidfd, m->a, e);
+	if (result == 0)
+		result = making_start(m, &c, &s, e);
 	if (result == 0)
 		life_let_go(&c);
 	else
@@ -179,7 +185,8 @@ static int making_in_root(struct making *m, struct error *e)
 static int create_box(const struct box_request *q, const struct sandbox_wish *wish, const char *id,
 		      struct arena *a, struct noted *notes, struct error *e)
 {
-	struct making m = {.q = q,
+	struct box_request own = *q;
+	struct making m = {.q = &own,
 			   .wish = wish,
 			   .id = id,
 			   .root = BOX_ROOT_NONE,
@@ -192,6 +199,8 @@ static int create_box(const struct box_request *q, const struct sandbox_wish *wi
 
 	if (result == 0 && m.root.note)
 		noted_take(notes, m.root.note);
+	if (result == 0)
+		result = box_expand_rules(&own, &m.root, a, e);
 	/* An ordinary user's scope would be his who makes the box, and not of those who use it. */
 	if (result == 0 && sys_is_machine_root())
 		result = box_cgroup_open(q, true, sandbox_container(id, a), a, &boxes, &m.root, e);

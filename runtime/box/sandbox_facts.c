@@ -19,6 +19,8 @@ static const struct json_row box_limits_rows[] = {
 	F(box_limits, "output", I64, output),
 	F(box_limits, "file_size", I64, file_size),
 	F(box_limits, "open_files", U32, open_files),
+	F(box_limits, "net_bytes", I64, net_bytes),
+	F(box_limits, "net_rate", I64, net_rate),
 };
 TABLE(box_limits);
 

@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "box/network.h"
 #include "box/operator.h"
 #include "box/sandbox.h"
 #include "cli/box.h"
@@ -73,7 +74,10 @@ static int box_create(struct cli *c, const char *language, struct error *e)
 					     .disk = c->disk,
 					     .writable_root = c->writable_root,
 					     .timeout = c->timeout,
-					     .output = c->output_limit};
+					     .output = c->output_limit,
+					     .allow = c->allow.n > 0,
+					     .bytes = c->net_limit != NULL,
+					     .rate = c->net_rate != NULL};
 	struct noted notes = {.arena = c->arena};
 	struct box_request q;
 	struct sandbox_wish wish = {.id = c->box_id};
@@ -82,7 +86,11 @@ static int box_create(struct cli *c, const char *language, struct error *e)
 	int64_t idle_ns = 0;
 	uint32_t longest;
 
-	if (box_request_of(c, &q, e) < 0 || do_limits(c, &q, e) < 0 ||
+	if (box_request_of(c, &q, e) < 0)
+		return -1;
+	q.allow = c->allow;
+	q.deny = c->deny;
+	if (network_check(&q.allow, &q.deny, e) < 0 || do_limits(c, &q, e) < 0 ||
 	    do_volumes(c, &q, e) < 0 || do_ulimits(c, &q, e) < 0 || do_user(c, &q, e) < 0 ||
 	    do_duration("idle", c->idle, &idle_ns, c->arena, e) < 0)
 		return -1;
@@ -95,7 +103,8 @@ static int box_create(struct cli *c, const char *language, struct error *e)
 	if (language && !(q.language = box_language_find(language)))
 		return err_set(e, ERR_USAGE, "there is no language \"%s\" (see sbxrun help do)",
 			       language);
-	if (operator_hold(&operator, &given, &q, e) < 0)
+	if (operator_hold(&operator, &given, &q, e) < 0 ||
+	    operator_hold_rules(&operator, &q.allow, &q.deny, c->arena, e) < 0)
 		return -1;
 	if (q.pure)
 		return err_set(e, ERR_USAGE, "--preset pure: what writes no file needs no box that "
@@ -196,7 +205,7 @@ static int box_gc(struct cli *c, const char *none, struct error *e)
 /* ---- exec, run ---- */
 
 /* A box that isn't there is a result, too, for who asked for one. */
-static void call_explain(struct box_result *r, const char *id, const struct error *e,
+void box_call_explain(struct box_result *r, const char *id, const struct error *e,
 			 struct arena *a)
 {
 	if (r->status == BOX_SANDBOX_ERROR && r->error)
@@ -270,7 +279,7 @@ static int call_run(struct cli *c, const char *id, bool is_command, struct error
 		return -1;
 	}
 	if (result < 0)
-		call_explain(r, id, e, c->arena);
+		box_call_explain(r, id, e, c->arena);
 	c->status = box_exit_status(r);
 	sandbox_sweep(c->root, false);
 	if (do_audit(c, is_command ? "box exec" : "box run", &audits, &q, r, e) < 0) {
@@ -300,10 +309,16 @@ static int box_run_code(struct cli *c, const char *id, struct error *e)
 static const struct box_verb verbs[] = {
 	{"create", "[LANGUAGE]", 0, 1, box_create,
 	 {"id", "idle", "rootfs", "volume", "env", "env-file", "user", "preset", "memory", "cpus",
-	  "pids-limit", "timeout", "cpu-time", "disk", "tmpfs", "writable-root", "output-limit", "file-size",
-	  "ulimit", "strict-limits", "json"}},
+	  "pids-limit", "timeout", "cpu-time", "disk", "tmpfs", "writable-root", "output-limit",
+	  "file-size", "ulimit", "strict-limits", "allow", "deny", "net-limit", "net-rate",
+	  "json"}},
 	{"exec", "ID -- COMMAND [ARG…]", 2, SIZE_MAX, box_exec, {CALL_OPTIONS}},
 	{"run", "ID LANGUAGE CODE|FILE|- [-- ARG…]", 3, SIZE_MAX, box_run_code, {CALL_OPTIONS}},
+	{"install", "ID pypi|npm NAME[==VERSION]", 3, 3, box_install,
+	 {"timeout", "output-limit", "redact", "redact-rules", "audit", "json", "stream"}},
+	{"allow", "ID HOST[:PORT]…", 2, SIZE_MAX, box_allow, {"remove", "audit", "json"}},
+	{"deny", "ID HOST[:PORT]…", 2, SIZE_MAX, box_deny, {"remove", "audit", "json"}},
+	{"rules", "ID", 1, 1, box_rules, {"json"}},
 	{"write", "ID PATH [FILE|-]", 2, 3, box_write_file, {"json"}},
 	{"read", "ID PATH", 2, 2, box_read_file, {"json"}},
 	{"ls", "ID [PATH]", 1, 2, box_list_files, {"json"}},
@@ -334,6 +349,11 @@ static const struct cli_option verb_options[] = {
 	CLI_OPTION(file_size, "file-size", 0, CLI_TEXT, "SIZE", "create: of a file that is written"),
 	CLI_OPTION(ulimits, "ulimit", 0, CLI_LIST, "NAME=SOFT[:HARD]", "create: another resource limit"),
 	CLI_OPTION(strict_limits, "strict-limits", 0, CLI_FLAG, NULL, "create: fail if a limit can't be held on this host"),
+	CLI_OPTION(allow, "allow", 0, CLI_LIST, "HOST[:PORT]", "create: a host that it may reach: a name, *.NAME, an address, a range; @pypi, @npm, @debian"),
+	CLI_OPTION(deny, "deny", 0, CLI_LIST, "HOST[:PORT]", "create: one that it may not reach, whatever is allowed"),
+	CLI_OPTION(net_limit, "net-limit", 0, CLI_TEXT, "SIZE", "create: bytes that its connections carry, in all"),
+	CLI_OPTION(net_rate, "net-rate", 0, CLI_TEXT, "SIZE", "create: the same, in a second"),
+	CLI_OPTION(remove, "remove", 0, CLI_FLAG, NULL, "allow, deny: take these rules away"),
 	CLI_OPTION(timeout, "timeout", 't', CLI_TEXT, "SECONDS", "of a call, by the clock; create: of those that don't say (default: 30)"),
 	CLI_OPTION(cpu_time, "cpu-time", 0, CLI_TEXT, "SECONDS", "the same on processors"),
 	CLI_OPTION(output_limit, "output-limit", 0, CLI_TEXT, "SIZE", "of each output stream of a call (default: 1m)"),
@@ -345,7 +365,7 @@ static const struct cli_option verb_options[] = {
 	CLI_OPTION(denials, "denials", 0, CLI_TEXT, "full|calls|none", "exec, run: what was refused (default: full)"),
 	CLI_OPTION(redact, "redact", 0, CLI_FLAG, NULL, "exec, run: take secrets out of the output"),
 	CLI_OPTION(redact_rules, "redact-rules", 0, CLI_TEXT, "FILE", "exec, run: further rules for that, as JSON"),
-	CLI_OPTION(audit, "audit", 0, CLI_TEXT, "FILE", "exec, run: append a line about the call to a chained file"),
+	CLI_OPTION(audit, "audit", 0, CLI_TEXT, "FILE", "exec, run, install, allow, deny: append a line about it to a chained file"),
 	CLI_OPTION(json, "json", 0, CLI_FLAG, NULL, "print JSON, and nothing else"),
 	CLI_OPTION(stream, "stream", 0, CLI_FLAG, NULL, "exec, run: print events as they happen, a JSON object a line"),
 };
@@ -409,7 +429,8 @@ static int box_run_verb(struct cli *c, struct error *e)
 const struct cli_command cli_box = {
 	"box",
 	"create [LANGUAGE] | exec ID -- COMMAND [ARG…] | run ID LANGUAGE CODE|FILE|- [-- ARG…] | "
-	"write ID PATH [FILE|-] | read ID PATH | ls ID [PATH] | stat ID PATH | rm-file ID PATH | "
+	"install ID pypi|npm NAME[==VERSION] | allow ID HOST[:PORT]… | deny ID HOST[:PORT]… | "
+	"rules ID | write ID PATH [FILE|-] | read ID PATH | ls ID [PATH] | stat ID PATH | rm-file ID PATH | "
 	"list | logs ID | pause ID | resume ID | destroy ID | gc",
 	"keep a box between calls, and run code in it", verb_options, ARRAY_SIZE(verb_options), 1,
 	SIZE_MAX, true, box_run_verb, .failure = DO_FAILURE};

@@ -10,8 +10,18 @@ struct sandbox_event;
 /* Notes what was done in a box. */
 void box_log(const struct cli *c, const struct sandbox *s, const struct sandbox_event *ev);
 
+/* A box that isn't there is a result, too, for who asked for one. */
+struct box_result;
+void box_call_explain(struct box_result *r, const char *id, const struct error *e, struct arena *a);
+
 int box_write_file(struct cli *c, const char *id, struct error *e);
 int box_read_file(struct cli *c, const char *id, struct error *e);
 int box_list_files(struct cli *c, const char *id, struct error *e);
 int box_stat_file(struct cli *c, const char *id, struct error *e);
 int box_remove_file(struct cli *c, const char *id, struct error *e);
+
+int box_allow(struct cli *c, const char *id, struct error *e);
+int box_deny(struct cli *c, const char *id, struct error *e);
+int box_rules(struct cli *c, const char *id, struct error *e);
+
+int box_install(struct cli *c, const char *id, struct error *e);

@@ -128,6 +128,8 @@ struct cli {
 	/* box */
 	char *box_id;
 	char *idle;
+	char *net_limit, *net_rate;
+	bool remove;
 	/* learn */
 	char *output;
 	bool with_refused;

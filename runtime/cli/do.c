@@ -170,6 +170,7 @@ int do_audit(const struct cli *c, const char *verb, const struct strings *files,
 	     const struct box_request *q, const struct box_result *r, struct error *e)
 {
 	struct buf limits = buf_new(c->arena, RESULT_MAX), denials = buf_new(c->arena, RESULT_MAX);
+	struct buf network = buf_new(c->arena, RESULT_MAX);
 	struct audit_entry line = {
 		.uid = getuid(),
 		.verb = verb,
@@ -189,6 +190,10 @@ int do_audit(const struct cli *c, const char *verb, const struct strings *files,
 	box_write_denials(r, &denials);
 	line.limits = limits.data;
 	line.denials = denials.data;
+	if (r->network.has) {
+		box_write_network(&r->network, &network);
+		line.network = network.data;
+	}
 	for (i = 0; i < files->n; i++) {
 		const struct audit_place place = {.path = files->v[i]};
 
@@ -330,8 +335,10 @@ static const struct cli_option do_options[] = {
 	CLI_OPTION(profile, "profile", 0, CLI_TEXT, "NAME", "its system calls: python, node, bash, c, r, union, none (default: the language's)"),
 	CLI_OPTION(profile_add, "profile-add", 0, CLI_LIST, "FILE", "and those that a file names, one a line"),
 	CLI_OPTION(network, "network", 0, CLI_TEXT, "none", "there is none but loopback"),
-	CLI_OPTION(allow, "allow", 0, CLI_LIST, "HOST[:PORT]", "a host that it may reach: a name, *.NAME, **.NAME, an address, a range"),
+	CLI_OPTION(allow, "allow", 0, CLI_LIST, "HOST[:PORT]", "a host that it may reach: a name, *.NAME, **.NAME, an address, a range; @pypi, @npm, @debian"),
 	CLI_OPTION(deny, "deny", 0, CLI_LIST, "HOST[:PORT]", "one that it may not reach, whatever is allowed"),
+	CLI_OPTION(net_limit, "net-limit", 0, CLI_TEXT, "SIZE", "bytes that its connections carry, in all"),
+	CLI_OPTION(net_rate, "net-rate", 0, CLI_TEXT, "SIZE", "the same, in a second"),
 	CLI_OPTION(strict_limits, "strict-limits", 0, CLI_FLAG, NULL, "fail if a limit can't be held on this host"),
 	CLI_OPTION(denials, "denials", 0, CLI_TEXT, "full|calls|none", "what was refused (default: full)"),
 	CLI_OPTION(redact, "redact", 0, CLI_FLAG, NULL, "take secrets out of the output: keys, addresses, paths"),

@@ -10,6 +10,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "box/box.h"
+#include "box/network.h"
 #include "cli/cli.h"
 #include "cli/do.h"
 #include "cli/units.h"
@@ -128,8 +129,13 @@ int do_limits(const struct cli *c, struct box_request *q, struct error *e)
 	    do_size("tmpfs", c->tmpfs, 4096, &l->tmpfs, e) < 0 ||
 	    do_size("writable-root", c->writable_root, 64 << 10, &q->writable_root, e) < 0 ||
 	    do_size("output-limit", c->output_limit, 0, &l->output, e) < 0 ||
-	    do_size("file-size", c->file_size, 1, &l->file_size, e) < 0)
+	    do_size("file-size", c->file_size, 1, &l->file_size, e) < 0 ||
+	    do_size("net-limit", c->net_limit, NETWORK_BYTES_LEAST, &l->net_bytes, e) < 0 ||
+	    do_size("net-rate", c->net_rate, NETWORK_BYTES_LEAST, &l->net_rate, e) < 0)
 		return -1;
+	if ((c->net_limit || c->net_rate) && !q->allow.n)
+		return err_set(e, ERR_USAGE,
+			       "--net-limit, --net-rate: nothing is reached without --allow");
 	if (l->output > 64 << 20)
 		return err_set(e, ERR_USAGE, "--output-limit: more than 64m");
 	if (l->disk > INT64_C(1) << 40 || q->writable_root > INT64_C(1) << 40)

@@ -108,6 +108,9 @@ struct egress_rules {
 /* Adds one; the error says what is wrong with it. */
 int egress_rules_add(struct egress_rules *r, const char *text, bool denies, struct error *e);
 
+/* Whether all that the other one allows is allowed by this one. */
+bool egress_rule_covers(const struct egress_rule *r, const struct egress_rule *other);
+
 /* The ports that the allowed ones have, each once. -1: more than there is room for. */
 int egress_rules_ports(const struct egress_rules *r, uint16_t ret[EGRESS_PORTS_MAX], size_t *ret_n,
 		       struct error *e);
@@ -121,6 +124,7 @@ enum egress_verdict {
 	EGRESS_BAD_HOST,    /* it is neither a name nor an address */
 	EGRESS_BAD_ADDRESS, /* it, or what its name stands for, is not to be reached */
 	EGRESS_FRONTED,	    /* another host is asked for inside the connection */
+	EGRESS_SPENT,	    /* the box has carried as much as it may */
 };
 
 /* By name, or by an address that was given as one. */

@@ -215,6 +215,31 @@ static bool rule_has_host(const struct egress_rule *r, const struct egress_host 
 	return !h->is_address && rule_has_name(r, h);
 }
 
+static bool rule_covers_names(const struct egress_rule *r, const struct egress_rule *other)
+{
+	const bool below = other->host.len > r->host.len + 1 && rule_has_name(r, &other->host);
+
+	if (r->match == EGRESS_EXACT)
+		return other->match == EGRESS_EXACT && rule_has_name(r, &other->host);
+	if (below)
+		return true;
+	return other->host.len == r->host.len &&
+	       memcmp(other->host.name, r->host.name, r->host.len) == 0 &&
+	       (r->match == EGRESS_AND_BELOW || other->match == EGRESS_BELOW);
+}
+
+bool egress_rule_covers(const struct egress_rule *r, const struct egress_rule *other)
+{
+	if ((r->match == EGRESS_RANGE) != (other->match == EGRESS_RANGE))
+		return false;
+	if (other->port ? !rule_has_port(r, other->port) : r->port)
+		return false;
+	if (r->match != EGRESS_RANGE)
+		return rule_covers_names(r, other);
+	return r->host.address.v6 == other->host.address.v6 && r->bits <= other->bits &&
+	       egress_address_is_in(&other->host.address, &r->host.address, r->bits);
+}
+
 /* Port 0 is any. */
 static enum egress_verdict rules_ask(const struct egress_rules *r, const struct egress_host *h,
 				     uint16_t port)

@@ -1,7 +1,12 @@
 /*
  * What sbxrun and sbxrun-net say to each other, over SOCK_SEQPACKET: one struct a message, and with
- * NET_LISTEN a descriptor. Rules and listeners come first, then NET_BEGIN, which is answered by
- * NET_READY once sbxrun-net has given up all that it does not need. End of file ends it.
+ * some a descriptor. Rules and listeners come first, then NET_BEGIN, which is answered by NET_READY
+ * once sbxrun-net has given up all that it does not need. End of file ends it.
+ *
+ * That of a box that stays gets NET_BOX and NET_DOOR before it begins: it ends with the box, and
+ * further ones come in by the door, whose end is nobody else's. They tell all rules that are to
+ * hold, listeners for their ports, and then NET_APPLY or NET_ALONE, which is answered by NET_READY:
+ * what the rules no longer have is cut by then. Rules that can't be read change nothing.
  *
  * Trust: sbxrun-net reads what a box sends, and may be the box's by now. What comes from it is
  * counted and shown, and nothing else.
@@ -20,9 +25,15 @@ enum net_kind {
 	NET_BEGIN,
 	NET_SEEN, /* text, port: the box was seen to connect there, where nobody may listen */
 	NET_TELL, /* what there is to say: NET_REFUSED for each, then NET_TOTAL */
+	NET_BOX,  /* a pidfd: of the process that it ends with */
+	NET_DOOR, /* a socket that listens */
+	NET_APPLY, /* the rules that were told hold now */
+	NET_ALONE, /* they hold alone, until who has told them is gone */
+	NET_FORGET, /* what is told from now on begins here */
+	NET_CAPS, /* bytes_in: of all that is carried, count: of a second of it; 0: any number */
 
-	NET_READY = 100,
-	NET_FAILED,  /* text: why it never began */
+	NET_READY = 100, /* port: one of the rules at which something of the box's own listens */
+	NET_FAILED,  /* text: why it never began, or why these rules do not hold */
 	NET_REFUSED, /* text: a host; port, 0: its name was asked for; what: enum egress_verdict */
 	NET_TOTAL,   /* all the figures */
 };

@@ -70,18 +70,39 @@ static size_t half_room(const struct half *h)
 }
 
 /* -1: the connection is broken. */
-static int half_fill(struct half *h, int fd)
+static int half_fill_most(struct half *h, int fd, size_t most)
 {
 	ssize_t n;
 
-	if (!half_room(h) || fd < 0)
+	if (!most || fd < 0)
 		return 0;
-	n = recv(fd, h->buffer + h->at + h->len, half_room(h), MSG_DONTWAIT);
+	n = recv(fd, h->buffer + h->at + h->len, most, MSG_DONTWAIT);
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -1;
 	h->ended = n == 0;
 	h->len += (size_t)n;
 	return n > 0;
+}
+
+static int half_fill(struct half *h, int fd)
+{
+	return half_fill_most(h, fd, half_room(h));
+}
+
+/* What is carried counts. Past the last byte that may be, nothing but the end may come. */
+static int half_carry(struct half *h, int fd, struct limit *limit, bool *ret_spent)
+{
+	const size_t before = h->len, room = half_room(h);
+	char byte;
+	int got;
+
+	if (room && limit_is_spent(limit)) {
+		*ret_spent = recv(fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) > 0;
+		return *ret_spent ? 0 : half_fill_most(h, fd, room);
+	}
+	got = half_fill_most(h, fd, limit_room(limit, room, loop_now()));
+	limit_spend(limit, h->len - before);
+	return got;
 }
 
 /* All but the last bytes of it. */
@@ -114,8 +135,13 @@ static int half_flush(struct half *h, int fd, uint64_t *count)
 static bool link_carry_up(struct link *l)
 {
 	const size_t before = l->up.len;
-	int got = half_fill(&l->up, l->box.fd);
+	bool spent = false;
+	int got = half_carry(&l->up, l->box.fd, &l->net->limit, &spent);
 
+	if (spent) {
+		link_refuse(l, EGRESS_SPENT);
+		return false;
+	}
 	if (got < 0) {
 		link_reset(l);
 		return false;
@@ -140,8 +166,13 @@ static bool link_carry_up(struct link *l)
 static bool link_carry_down(struct link *l)
 {
 	const size_t before = l->down.len;
-	const bool broken = half_fill(&l->down, l->far.fd) < 0;
+	bool spent = false;
+	const bool broken = half_carry(&l->down, l->far.fd, &l->net->limit, &spent) < 0;
 
+	if (spent) {
+		link_refuse(l, EGRESS_SPENT);
+		return false;
+	}
 	l->net->bytes_in += l->down.len - before;
 	if (half_flush(&l->down, l->box.fd, NULL) < 0 || broken) {
 		link_reset(l);
@@ -156,7 +187,8 @@ static bool link_carry_down(struct link *l)
 
 static void link_carry(struct link *l)
 {
-	uint32_t box = 0, far = 0;
+	uint32_t box = 0, far = 0, more;
+	int64_t pause;
 
 	if (!link_carry_up(l) || !link_carry_down(l))
 		return;
@@ -164,9 +196,11 @@ static void link_carry(struct link *l)
 		link_end(l);
 		return;
 	}
-	box |= half_room(&l->up) ? EPOLLIN : 0;
+	/* links_look_at_clock() goes on with it. */
+	more = limit_pauses(&l->net->limit, loop_now(), &pause) ? 0 : EPOLLIN;
+	box |= half_room(&l->up) ? more : 0;
 	box |= l->down.len ? EPOLLOUT : 0;
-	far |= half_room(&l->down) ? EPOLLIN : 0;
+	far |= half_room(&l->down) ? more : 0;
 	far |= l->up.len > l->held && (l->guard != GUARD_LISTENS || l->up.ended) ? EPOLLOUT : 0;
 	link_wait(l, LINK_IDLE_MS);
 	if (crowd_wait_for(l->net->crowd_fd, &l->box, box) < 0 ||
@@ -293,7 +327,7 @@ static void link_take(struct link *l, const struct egress_address *v, size_t n)
 
 	l->n = l->at = 0;
 	for (i = 0; i < n && l->n < ARRAY_SIZE(l->v); i++) {
-		verdict = egress_judge(&l->net->rules, &v[i], l->port);
+		verdict = egress_judge(l->net->rules, &v[i], l->port);
 		way = address_ask_way(l->net->route_fd, &v[i]);
 		if (verdict == EGRESS_ALLOWED && way == ADDRESS_OWN)
 			verdict = EGRESS_BAD_ADDRESS;
@@ -329,7 +363,9 @@ static void link_looked_up(void *context)
 /* The only way to a connection, whatever front it comes from. */
 void link_reach(struct link *l)
 {
-	const enum egress_verdict verdict = egress_decide(&l->net->rules, &l->host, l->port);
+	const enum egress_verdict verdict = limit_is_spent(&l->net->limit) ?
+						    EGRESS_SPENT :
+						    egress_decide(l->net->rules, &l->host, l->port);
 	struct name *name;
 
 	crowd_wait_for(l->net->crowd_fd, &l->box, 0);
@@ -508,6 +544,28 @@ void link_accept(struct crowd_member *m, uint32_t events)
 	link_begin(l, from);
 }
 
+/* ---- rules that change ---- */
+
+/* The address that was dialled is judged anew, too: it may be of a range that is denied now. */
+static bool link_may_stay(const struct link *l)
+{
+	if (l->state == LINK_HEARS || l->state == LINK_ANSWERS || l->state == LINK_TAKES_LEAVE)
+		return true;
+	if (egress_decide(l->net->rules, &l->host, l->port) != EGRESS_ALLOWED)
+		return false;
+	return l->state == LINK_LOOKS_UP ||
+	       egress_judge(l->net->rules, &l->v[l->at], l->port) == EGRESS_ALLOWED;
+}
+
+void links_look_at_rules(struct net *n)
+{
+	size_t i = n->n_links;
+
+	while (i--)
+		if (!link_may_stay(n->links[i]))
+			link_reset(n->links[i]);
+}
+
 /* ---- time ---- */
 
 static void link_out_of_time(struct link *l)
@@ -528,11 +586,17 @@ int64_t links_look_at_clock(struct net *n)
 	const int64_t now = loop_now();
 	int64_t next = LOOP_NEVER, wants;
 	size_t i = n->n_links;
+	bool go_on = n->limit.rate && !limit_pauses(&n->limit, now, &wants);
 
 	/* From the last: one that ends is replaced by one that was looked at. */
 	while (i--) {
 		struct link *l = n->links[i];
 
+		if (go_on && l->state == LINK_CARRIES && now < l->until) {
+			next = now + LOOP_SECOND < next ? now + LOOP_SECOND : next;
+			link_carry(l);
+			continue;
+		}
 		if (l->state == LINK_LOOKS_UP)
 			wants = lookup_look_at_clock(&l->lookup, now);
 		else if (now >= l->until)
@@ -541,5 +605,7 @@ int64_t links_look_at_clock(struct net *n)
 			wants = l->until;
 		next = wants < next ? wants : next;
 	}
+	if (n->n_links && limit_pauses(&n->limit, now, &wants))
+		next = wants < next ? wants : next;
 	return next;
 }

@@ -25,7 +25,7 @@ static void main_say(enum net_kind kind, const char *text)
 	struct net_message m = {.kind = kind};
 
 	snprintf(m.text, sizeof(m.text), "%s", text);
-	send(net.control.fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
+	visit_say(&net.visits[0], &m);
 }
 
 static int main_fail(const char *what)
@@ -37,70 +37,8 @@ static int main_fail(const char *what)
 	return 1;
 }
 
-static int main_take_listener(const struct net_message *m, int *fd)
-{
-	struct listener *l = &net.listeners[net.n_listeners];
-
-	if (*fd < 0 || net.n_listeners == NET_LISTENERS_MAX || m->port > UINT16_MAX) {
-		errno = EPROTO;
-		return -1;
-	}
-	*l = (struct listener){
-		.member = {.fd = fd_steal(fd),
-			   .serve = m->what == NET_NAMES_DATAGRAM ? names_serve_datagram :
-								    link_accept,
-			   .context = l},
-		.net = &net,
-		.what = m->what,
-		.port = (uint16_t)m->port,
-	};
-	net.n_listeners++;
-	return crowd_wait_for(net.crowd_fd, &l->member, EPOLLIN);
-}
-
-static int main_take(const struct net_message *m, int *fd)
-{
-	const size_t len = strnlen(m->text, sizeof(m->text));
-	struct error e;
-
-	if (len == sizeof(m->text)) {
-		errno = EPROTO;
-		return -1;
-	}
-	errno = EINVAL;
-	switch (m->kind) {
-	case NET_ALLOW:
-	case NET_DENY:
-		return egress_rules_add(&net.rules, m->text, m->kind == NET_DENY, &e);
-	case NET_SERVER:
-		if (net.n_servers < NET_SERVERS_MAX &&
-		    egress_address_read(m->text, len, &net.servers[net.n_servers]))
-			net.n_servers++;
-		return 0;
-	case NET_LISTEN:
-		return main_take_listener(m, fd);
-	default:
-		return -1;
-	}
-}
-
-/* 1: a message came; 0: nobody is there any more. */
-static int main_receive(struct net_message *ret, int *ret_fd)
-{
-	size_t n = 0;
-	ssize_t len = unix_recv_fds(net.control.fd, ret, sizeof(*ret), ret_fd, 1, &n);
-
-	if (!n)
-		*ret_fd = -1;
-	if (len > 0 && len != sizeof(*ret)) {
-		errno = EPROTO;
-		return -1;
-	}
-	return len < 0 ? -1 : len > 0;
-}
-
 /* Until it is told to begin. */
-static int main_be_told(void)
+static int main_be_told(struct visit *v)
 {
 	struct net_message m;
 	int got;
@@ -108,75 +46,58 @@ static int main_be_told(void)
 	for (;;) {
 		autoclose int fd = -1;
 
-		got = main_receive(&m, &fd);
+		got = visit_receive(v, &m, &fd);
 		if (got <= 0) {
 			errno = got ? errno : ECONNRESET;
 			return -1;
 		}
 		if (m.kind == NET_BEGIN)
 			return 0;
-		if (main_take(&m, &fd) < 0)
+		if (visit_take(v, &m, &fd) < 0)
 			return -1;
 	}
 }
 
-static bool main_listens(uint16_t port)
+static void main_set_up(void)
 {
 	size_t i;
 
-	for (i = 0; i < net.n_listeners; i++)
-		if (net.listeners[i].what == NET_STREAM && net.listeners[i].port == port)
-			return true;
-	return false;
+	net.box.fd = net.door.fd = -1;
+	for (i = 0; i < NET_VISITS_MAX; i++)
+		net.visits[i] = (struct visit){
+			.member = {.fd = i ? -1 : NET_CONTROL_FD, .serve = visit_serve,
+				   .context = &net.visits[i]},
+			.net = &net};
+	net.crowd_fd = crowd_open();
+	net.route_fd = netlink_open();
 }
 
-/* Where somebody listens, the connection tells it all; elsewhere the kernel has refused it. */
-static void main_take_seen(const struct net_message *m)
+/* Of a box that stays it is not with who started it that it ends. */
+static int main_begin(void)
 {
-	const size_t len = strnlen(m->text, sizeof(m->text));
-	const uint16_t port = (uint16_t)m->port;
-	struct egress_host h;
-	const struct name *name;
-
-	if (main_listens(port) || !egress_host_read(m->text, len, &h) || !h.is_address)
-		return;
-	name = name_of_address(&net, &h.address);
-	if (name)
-		h = name->host;
-	if (egress_decide(&net.rules, &h, port) != EGRESS_ALLOWED)
-		refuse_note(&net, h.name, port, egress_decide(&net.rules, &h, port));
-}
-
-static void main_serve_control(struct crowd_member *c, uint32_t events)
-{
-	struct net_message m;
-	autoclose int fd = -1;
-
-	(void)c;
-	(void)events;
-	if (main_receive(&m, &fd) <= 0)
-		_exit(0);
-	if (m.kind == NET_SEEN)
-		main_take_seen(&m);
-	else if (m.kind == NET_TELL)
-		refuse_tell(&net);
+	net.own = net.visits[0].rules;
+	net.visits[0].rules.n = 0;
+	net.rules = &net.own;
+	if (!net.n_servers) /* as the C library has it */
+		net.servers[net.n_servers++] = (struct egress_address){.b = {127, 0, 0, 1}};
+	if (net.box.fd >= 0 && prctl(PR_SET_PDEATHSIG, 0) < 0)
+		return -1;
+	if (crowd_wait_for(net.crowd_fd, &net.visits[0].member, EPOLLIN) < 0)
+		return -1;
+	return confine_self();
 }
 
 int main(void)
 {
 	prctl(PR_SET_NAME, "sbxrun-net");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	net.control = (struct crowd_member){.fd = NET_CONTROL_FD, .serve = main_serve_control};
-	net.crowd_fd = crowd_open();
-	net.route_fd = netlink_open();
+	main_set_up();
 	if (net.crowd_fd < 0 || net.route_fd < 0 ||
 	    getrandom(&net.salt, sizeof(net.salt), 0) != sizeof(net.salt))
 		return main_fail("begin");
-	if (main_be_told() < 0)
+	if (main_be_told(&net.visits[0]) < 0)
 		return main_fail("be told what holds");
-	if (!net.n_servers) /* as the C library has it */
-		net.servers[net.n_servers++] = (struct egress_address){.b = {127, 0, 0, 1}};
-	if (crowd_wait_for(net.crowd_fd, &net.control, EPOLLIN) < 0 || confine_self() < 0)
+	if (main_begin() < 0)
 		return main_fail("give up what is not needed");
 	main_say(NET_READY, "");
 	for (;;)

@@ -69,7 +69,7 @@ static bool question_is_backwards(const struct dns_question *q)
 static enum dns_code question_decide(struct net *n, const struct dns_question *q,
 				     struct egress_address *ret, bool *ret_found)
 {
-	const enum egress_verdict verdict = q->is_host ? egress_decide_name(&n->rules, &q->host) :
+	const enum egress_verdict verdict = q->is_host ? egress_decide_name(n->rules, &q->host) :
 							 EGRESS_BAD_HOST;
 	const struct name *name;
 

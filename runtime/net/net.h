@@ -4,6 +4,7 @@
  * what it may still ask of the kernel is a list of calls (net/confine.c).
  *
  *	main.c     is told what holds, gives up the rest, serves     confine.c  the list
+ *	visit.c    who tells it something, then and later            limit.c    how much is carried
  *	names.c    answers questions; which address stands for which name
  *	lookup.c   asks outside                          dns.c      packets (pure)
  *	link.c     a connection from its first byte to its end
@@ -15,11 +16,14 @@
 #include "egress/egress.h"
 #include "egress/wire.h"
 #include "net/dns.h"
+#include "net/limit.h"
 #include "sys/crowd.h"
 
 enum {
 	NET_SERVERS_MAX = 3,
-	NET_LISTENERS_MAX = 2 * (EGRESS_PORTS_MAX + 4),
+	NET_VISITS_MAX = 6,
+	/* Those of rules that hold alone are there beside the others. */
+	NET_LISTENERS_MAX = 4 * EGRESS_PORTS_MAX + 8,
 	NET_LINKS_MAX = 256,
 	NET_NAMES_MAX = 4096,
 	NET_CHAINS = 4096,
@@ -54,10 +58,22 @@ struct refusal {
 
 struct link;
 
+/* Somebody who tells us something; fd -1: nobody. The first is who started us. */
+struct visit {
+	struct crowd_member member;
+	struct net *net;
+	struct egress_rules rules; /* that he has told, and that do not hold yet; or hold alone */
+};
+
 struct net {
 	int crowd_fd, route_fd;
-	struct crowd_member control;
-	struct egress_rules rules;
+	struct visit visits[NET_VISITS_MAX];
+	struct crowd_member door; /* where further ones come in; fd -1: none do */
+	struct crowd_member box;  /* the first process of the box that it ends with; fd -1: see wire.h */
+	struct egress_rules own;
+	const struct visit *only; /* whose rules hold alone, as long as he is there */
+	const struct egress_rules *rules; /* that hold */
+	struct limit limit;
 	size_t n_servers;
 	struct egress_address servers[NET_SERVERS_MAX];
 	size_t n_listeners;
@@ -87,10 +103,30 @@ struct name *name_of_address(struct net *n, const struct egress_address *a);
 void names_serve_datagram(struct crowd_member *m, uint32_t events);
 size_t names_answer(struct net *n, unsigned char *p, size_t len, size_t size);
 
+/* ---- visit.c ---- */
+
+/* 1: a message came; 0: nobody is there any more; -1 with errno. */
+int visit_receive(const struct visit *v, struct net_message *ret, int *ret_fd);
+
+/* Does what it says; takes the descriptor over. -1: it can't be done, which is the end of it. */
+int visit_take(struct visit *v, const struct net_message *m, int *fd);
+void visit_serve(struct crowd_member *m, uint32_t events);
+void visit_accept(struct crowd_member *m, uint32_t events);
+void visit_say(const struct visit *v, const struct net_message *m);
+
+/* Whether one of ours listens there, and not the box itself. */
+bool visit_listens(struct net *n, uint16_t port);
+
 /* ---- refuse.c ---- */
 
 void refuse_note(struct net *n, const char *host, uint16_t port, enum egress_verdict why);
-void refuse_tell(const struct net *n);
+
+/* The box was seen to connect there (NET_SEEN). */
+void refuse_seen(struct net *n, const struct net_message *m);
+void refuse_tell(const struct net *n, const struct visit *v);
+
+/* What was refused and carried so far has been told. */
+void refuse_forget(struct net *n);
 
 /* ---- confine.c ---- */
 
@@ -100,6 +136,9 @@ int confine_self(void);
 /* ---- link.c ---- */
 
 void link_accept(struct crowd_member *m, uint32_t events);
+
+/* Rules have changed: what they no longer have is cut. */
+void links_look_at_rules(struct net *n);
 
 /* What is past its time ends; the next moment at which something will be. */
 int64_t links_look_at_clock(struct net *n);

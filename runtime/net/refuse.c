@@ -1,6 +1,5 @@
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "base/str.h"
 #include "net/net.h"
@@ -27,7 +26,31 @@ void refuse_note(struct net *n, const char *host, uint16_t port, enum egress_ver
 	snprintf(r->host, sizeof(r->host), "%s", host);
 }
 
-void refuse_tell(const struct net *n)
+/* Where somebody listens, the connection tells it all; elsewhere the kernel has refused it. */
+void refuse_seen(struct net *n, const struct net_message *m)
+{
+	const size_t len = strnlen(m->text, sizeof(m->text));
+	const uint16_t port = (uint16_t)m->port;
+	struct egress_host h;
+	const struct name *name;
+
+	if (visit_listens(n, port) || !egress_host_read(m->text, len, &h) || !h.is_address)
+		return;
+	name = name_of_address(n, &h.address);
+	if (name)
+		h = name->host;
+	if (egress_decide(n->rules, &h, port) != EGRESS_ALLOWED)
+		refuse_note(n, h.name, port, egress_decide(n->rules, &h, port));
+}
+
+void refuse_forget(struct net *n)
+{
+	n->n_refusals = 0;
+	n->more_refusals = false;
+	n->refused = n->connections = n->bytes_in = n->bytes_out = 0;
+}
+
+void refuse_tell(const struct net *n, const struct visit *v)
 {
 	struct net_message m;
 	size_t i;
@@ -38,7 +61,7 @@ void refuse_tell(const struct net *n)
 					 .port = n->refusals[i].port,
 					 .count = n->refusals[i].count};
 		memcpy(m.text, n->refusals[i].host, sizeof(m.text));
-		send(n->control.fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
+		visit_say(v, &m);
 	}
 	m = (struct net_message){.kind = NET_TOTAL,
 				 .more = n->more_refusals,
@@ -46,5 +69,5 @@ void refuse_tell(const struct net *n)
 				 .bytes_out = n->bytes_out,
 				 .connections = n->connections,
 				 .refused = n->refused};
-	send(n->control.fd, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
+	visit_say(v, &m);
 }

@@ -85,11 +85,38 @@ the_schema_has_all_keys() {
 	local schema=${TESTS_DIR%/*}/spec/schema/boxes.json file
 	bundle
 	file=$(jq -c '{version: 1, boxes: 5, idle_s: 5, languages: {bash: "x"},
+		network: {enabled: true, allowed: ["a.org"], denied: ["b.org"], default: ["a.org"], max_bytes: 9999, max_rate: 9999}, registries: {pypi: {index: "https://a.org/", hosts: ["c.org"]}},
 		limits: (.properties.limits.properties | with_entries(.value = 1))}' "$schema")
 	is "$(jq -r '.properties | keys | join(" ")' "$schema")" "$(jq -r 'keys | join(" ")' <<<"$file")"
 	run _with "$file" _box create python
 	unlike "$err" 'unknown key'
 	like "$err" 'operator'
+	is "$(jq -r '.properties.network.properties | keys | join(" ")' "$schema")" "$(jq -r '.network | keys | join(" ")' <<<"$file")"
+	is "$(jq -r '.properties.registries.additionalProperties.properties | keys | join(" ")' "$schema")" "$(jq -r '.registries.pypi | keys | join(" ")' <<<"$file" | tr ' ' '\n' | sort | xargs)"
+}
+
+# What is more than that is refused before anything is made; t3281 has what becomes of it.
+what_a_box_may_reach_is_the_operators() {
+	local file='{"version": 1, "network": {"allowed": ["**.a.org", "b.org:22", "10.0.0.0/8:22", "@pypi"]}}' rule
+	bundle
+	for rule in c.org a.org:22 b.org b.org:23 '.org' 10.0.0.0/7:22 11.0.0.1:22 10.0.0.1 @npm; do
+		run _with "$file" _box create --rootfs "$B/rootfs" --allow "$rule"
+		rc_is 125
+		like "$err" "--allow $rule: more than the operator allows"
+	done
+	run _with '{"version": 1, "network": {"enabled": false}}' _box create --rootfs "$B/rootfs" --allow a.org
+	rc_is 125
+	like "$err" 'lets no box reach anything'
+	run _with '{"version": 1, "network": {"max_bytes": 1024}}' _box create --rootfs "$B/rootfs" --allow a.org --net-limit 1025
+	rc_is 125
+	like "$err" 'net-limit: more than the operator allows'
+	for file in '{"version": 1, "network": {"allow": []}}' '{"version": 1, "network": {"allowed": ["*"]}}' '{"version": 1, "network": {"denied": ["@pypi"]}}' '{"version": 1, "network": {"max_rate": 1}}' \
+		'{"version": 1, "registries": {"cargo": {}}}' '{"version": 1, "registries": {"pypi": {"index": "file:///x"}}}' '{"version": 1, "registries": {"npm": {"hosts": ["x y"]}}}'; do
+		run _with "$file" _box create --rootfs "$B/rootfs"
+		rc_is 125
+		like "$err" '/etc/sbxrun/boxes.json'
+	done
+	is "$(sbx list -q)" ''
 }
 
 run_tests
