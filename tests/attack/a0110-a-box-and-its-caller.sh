@@ -14,9 +14,9 @@ _box() {
 _of() { jq -r "$1" <<<"$out"; }
 
 the_first_process_can_not_be_looked_into_or_spoken_for() {
-	_box --json 'ls /proc/1/fd && echo SEEN; cat /proc/1/mem && echo SEEN; cat /proc/1/environ && echo SEEN
+	_box --json 'ls /proc/1/fd && echo SEEN; cat /proc/1/mem && echo SEEN; tr "\0" " " </proc/1/environ && echo SEEN
 		for n in 3 4 5 6 7 8 9; do printf "\2\0\0\0\0\0\0\0" >/proc/1/fd/$n; printf "\2\0\0\0\0\0\0\0" >&$n; done; ls /proc/self/fd | tr "\n" " "; exit 9'
-	unlike "$out" SEEN
+	hides "$out" SEEN
 	is "$(_of '.status, .exit_code')" $'error\n9'
 	like "$(_of .stdout)" '^0 1 2 3 $'
 }
