@@ -69,7 +69,7 @@ static void put_property(struct buf *b, const struct unit_property *p)
 	static const char *const types[] = {
 		[UNIT_BOOL] = "b",	  [UNIT_TEXT] = "s",   [UNIT_NUMBER] = "t",
 		[UNIT_BYTES] = "ay",	  [UNIT_TEXTS] = "as", [UNIT_PAIRS] = "a(ss)",
-		[UNIT_WEIGHTS] = "a(st)",
+		[UNIT_WEIGHTS] = "a(st)", [UNIT_SIGNED] = "i",
 	};
 
 	dbus_put_struct(b);
@@ -84,6 +84,9 @@ static void put_property(struct buf *b, const struct unit_property *p)
 		break;
 	case UNIT_NUMBER:
 		dbus_put_u64(b, p->number);
+		break;
+	case UNIT_SIGNED:
+		dbus_put_u32(b, (uint32_t)p->number);
 		break;
 	case UNIT_BYTES:
 		put_bytes(b, p->bytes.v, p->bytes.n);
@@ -405,7 +408,7 @@ static bool names(const char *text, const char *name)
 }
 
 /* Takes those that the answer names out of the list; the limits among them are written to the
- * cgroup's files as well. false: it names none. */
+ * cgroup's files as well. false: it names none, or one that a config chose, which is an error. */
 static bool drop_unknown(const struct ask *q, struct unit_properties *p)
 {
 	const char *text = answer_text(q);
@@ -413,7 +416,7 @@ static bool drop_unknown(const struct ask *q, struct unit_properties *p)
 	size_t i, n = 0;
 
 	for (i = 0; i < before; i++) {
-		if (names(text, p->v[i].name))
+		if (!p->v[i].chosen && names(text, p->v[i].name))
 			log_info("systemd: unit %s is without %s, which this systemd doesn't know",
 				 q->unit, p->v[i].name);
 		else

@@ -171,6 +171,9 @@ static struct strings capability_words(struct arena *a)
 	return s;
 }
 
+/* They change what a container gets: who passes annotations of others on should know. */
+static const char *const unsafe_annotations[] = {"org.systemd.property.", NULL};
+
 void oci_features_write(struct arena *a, struct buf *b)
 {
 	struct features f = {
@@ -178,6 +181,7 @@ void oci_features_write(struct arena *a, struct buf *b)
 		.version_max = arena_strdup(a, OCI_VERSION_MAX),
 		.hooks = words_of(a, oci_hook_kinds),
 		.mount_options = words_of(a, mount_option_names),
+		.unsafe_annotations = words_of(a, unsafe_annotations),
 		.linux_ =
 			{
 				.namespaces = enum_words_of(a, oci_ns_words),

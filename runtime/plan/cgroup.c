@@ -553,7 +553,7 @@ int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cg
 	}
 	v2_want(&b);
 	ownership(&b, c, rootless);
-	if (plan.unit.name && cgroup_build_properties(&b, rootless) < 0)
+	if (plan.unit.name && cgroup_build_properties(&b, c, rootless) < 0)
 		return -1;
 	*ret = plan;
 	return 0;

@@ -55,9 +55,9 @@ bool cgroup_build_allowed_devices(struct cgroup_build *b, struct cgroup_devices 
 /* plan/cgroup_unit.c: the unit's name, slice and path … */
 int cgroup_build_unit(struct cgroup_build *b, const struct oci_config *c, const char *id,
 		      bool rootless);
-/* … and its properties, when all writes are there. Values that systemd rounds are rounded there,
- * too: it writes them again whenever it reloads. */
-int cgroup_build_properties(struct cgroup_build *b, bool rootless);
+/* … and its properties, those that annotations choose among them, when all writes are there. Values
+ * that systemd rounds are rounded there, too: it writes them again whenever it reloads. */
+int cgroup_build_properties(struct cgroup_build *b, const struct oci_config *c, bool rootless);
 /* For an update: only what the writes say. */
 void cgroup_build_changes(struct cgroup_build *b);
 /* Is this hierarchy one in which systemd makes the unit's directory itself? */

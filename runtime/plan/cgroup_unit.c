@@ -26,6 +26,13 @@
 
 /* ---- names ---- */
 
+bool unit_name_is_good(const char *name)
+{
+	const size_t len = strlen(name);
+
+	return len && len <= UNIT_LONGEST && strspn(name, UNIT_CHARS) == len;
+}
+
 static int unit_check_name(const char *name, struct error *e)
 {
 	size_t good = strspn(name, UNIT_CHARS);
@@ -89,22 +96,6 @@ static int unit_split(const char *text, struct arena *a, char *words[3], struct 
 	return 0;
 }
 
-/* runc hands these on to systemd, which then does whatever they say: run programs of the host's as
- * root, for instance (ExecStopPost of a service), or take limits back. Annotations are often the
- * user's of an engine to choose. */
-static int unit_check_annotations(const struct pairs *annotations, struct error *e)
-{
-	size_t i;
-
-	for (i = 0; i < annotations->n; i++)
-		if (str_after(annotations->v[i].key, "org.systemd.property."))
-			return err_set(e, ERR_CONFIG,
-				       "annotations[%s]: properties of the unit can't be chosen by "
-				       "annotations: drop it, or use linux.resources",
-				       annotations->v[i].key);
-	return 0;
-}
-
 int cgroup_build_unit(struct cgroup_build *b, const struct oci_config *c, const char *id,
 		      bool rootless)
 {
@@ -119,8 +110,7 @@ int cgroup_build_unit(struct cgroup_build *b, const struct oci_config *c, const 
 			"on cgroup v1: use cgroupfs");
 	if (!cgroups_path || !*cgroups_path)
 		cgroups_path = arena_printf(b->a, ":sbxrun:%s", id);
-	if (unit_check_annotations(&c->annotations, b->e) < 0 ||
-	    unit_split(cgroups_path, b->a, words, b->e) < 0)
+	if (unit_split(cgroups_path, b->a, words, b->e) < 0)
 		return -1;
 	u->slice = *words[0]		? words[0] :
 		   rootless		? arena_strdup(b->a, "user" SLICE) :
@@ -480,7 +470,35 @@ static int unit_say_devices(struct unit_build *u)
 	return 0;
 }
 
-int cgroup_build_properties(struct cgroup_build *b, bool rootless)
+/* Once in the list, as the config has it: what it says comes before what we would. */
+static int unit_say_choice(struct unit_build *u, const struct pair *annotation)
+{
+	struct unit_properties *p = &u->b->p->properties;
+	struct unit_property chosen;
+	size_t i;
+
+	if (unit_choice_read(annotation->key, annotation->value, u->b->a, &chosen, u->b->e) < 0)
+		return -1;
+	for (i = 0; i < p->n && !str_eq(p->v[i].name, chosen.name); i++)
+		;
+	if (i == p->n)
+		unit_add(u, chosen.name, chosen.type, chosen.field);
+	p->v[i] = chosen;
+	return 0;
+}
+
+static int unit_say_choices(struct unit_build *u, const struct pairs *annotations)
+{
+	size_t i;
+
+	for (i = 0; i < annotations->n; i++)
+		if (unit_choice_is_one(annotations->v[i].key) &&
+		    unit_say_choice(u, &annotations->v[i]) < 0)
+			return -1;
+	return 0;
+}
+
+int cgroup_build_properties(struct cgroup_build *b, const struct oci_config *c, bool rootless)
 {
 	struct unit_build u = {.b = b};
 	const char *const switches[] = {"Delegate",
@@ -497,6 +515,8 @@ int cgroup_build_properties(struct cgroup_build *b, bool rootless)
 	unit_add(&u, "CollectMode", UNIT_TEXT, NULL)->text = "inactive-or-failed";
 	for (i = 0; i < ARRAY_SIZE(switches); i++)
 		unit_add(&u, switches[i], UNIT_BOOL, NULL)->yes = true;
+	if (unit_say_choices(&u, &c->annotations) < 0)
+		return -1;
 	unit_say_limits(&u);
 	return rootless ? 0 : unit_say_devices(&u);
 }

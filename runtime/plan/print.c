@@ -220,6 +220,7 @@ static void print_property(const struct unit_property *p, struct facts *f)
 	case UNIT_TEXT:
 		fact_str(f, "value", p->text);
 		break;
+	case UNIT_SIGNED:
 	case UNIT_NUMBER:
 		if (p->number == UINT64_MAX)
 			fact_str(f, "value", "infinity");

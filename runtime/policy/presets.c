@@ -13,6 +13,10 @@ const char *const policy_preset_names[PRESET_COUNT] = {
 	}
 #define NOTHING {0}
 #define EVERYTHING WORDS(POLICY_ALL)
+/* CRI-O and podman send these with every container. They order its unit, and say how it is stopped
+ * when the machine is. */
+#define OF_ENGINES                                                                                 \
+	WORDS("After", "CollectMode", "DefaultDependencies", "KillSignal", "TimeoutStopUSec")
 
 /* clang-format off */
 static const struct policy presets[PRESET_COUNT] = {
@@ -59,6 +63,7 @@ static const struct policy presets[PRESET_COUNT] = {
 			[LIST_FILESYSTEMS] = WORDS("bind", "tmpfs", "proc", "sysfs", "devpts", "mqueue", "cgroup", "cgroup2"),
 			[LIST_HOST_PATHS] = NOTHING,
 			[LIST_CGROUP_KEYS] = WORDS("memory.*", "cpu.*", "io.*", "pids.*", "cpuset.*", "hugetlb.*", "rdma.*", "misc.*"),
+			[LIST_UNIT_PROPERTIES] = OF_ENGINES,
 		},
 	},
 	/* The strictest: code that nobody has read. */
@@ -97,6 +102,7 @@ static const struct policy presets[PRESET_COUNT] = {
 			[LIST_FILESYSTEMS] = WORDS("bind", "tmpfs", "proc", "devpts", "mqueue"),
 			[LIST_HOST_PATHS] = NOTHING,
 			[LIST_CGROUP_KEYS] = NOTHING,
+			[LIST_UNIT_PROPERTIES] = OF_ENGINES,
 		},
 	},
 };

@@ -51,6 +51,7 @@ int row_cgroup_mounts(struct tightening *t, struct error *e);
 int row_net_devices(struct tightening *t, struct error *e);
 int row_limits(struct tightening *t, struct error *e);
 int row_cgroup_keys(struct tightening *t, struct error *e);
+int row_unit_properties(struct tightening *t, struct error *e);
 int row_devices(struct tightening *t, struct error *e);
 int row_proc(struct tightening *t, struct error *e);
 int row_sys(struct tightening *t, struct error *e);

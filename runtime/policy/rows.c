@@ -5,6 +5,7 @@
 #include "filter/syscalls.h"
 #include "oci/enums.h"
 #include "oci/names.h"
+#include "plan/unit.h"
 #include "policy/policy.h"
 #include "policy/words.h"
 
@@ -52,6 +53,11 @@ static bool knows_path(const char *word)
 static bool knows_cgroup_key(const char *word)
 {
 	return strchr(word, '.') && !strchr(word, '/');
+}
+
+static bool knows_unit_property(const char *word)
+{
+	return unit_choice_knows(word);
 }
 
 /* clang-format off */

@@ -93,6 +93,29 @@ int row_cgroup_keys(struct tightening *t, struct error *e)
 	return 0;
 }
 
+/* Without systemd's driver there is no unit, and they are words like any other annotation. What
+ * nobody may choose is the plan's to refuse. */
+int row_unit_properties(struct tightening *t, struct error *e)
+{
+	const struct pairs *annotations = &t->c->annotations;
+	const char *name;
+	size_t i;
+
+	if (t->facts->cgroup.driver != CGROUP_BY_SYSTEMD)
+		return 0;
+	for (i = 0; i < annotations->n; i++) {
+		name = unit_choice_name(annotations->v[i].key);
+		if (name && !policy_gives(t->p, LIST_UNIT_PROPERTIES, name))
+			return row_refuse(t, e,
+					  arena_printf(t->a,
+						       "\"unit-properties\": {\"allow\": [\"%s\"]}",
+						       name),
+					  "a property of the unit (annotations: %s)",
+					  json_show(annotations->v[i].key).text);
+	}
+	return 0;
+}
+
 /* Devices */
 
 static const struct {

@@ -26,6 +26,7 @@ static const struct step steps[] = {
 	{LEVEL_HOOKS, row_hooks, false},
 	{LEVEL_PROPAGATION, row_propagation, false},
 	{LEVEL_COUNT + LIST_CGROUP_KEYS, row_cgroup_keys, false},
+	{LEVEL_COUNT + LIST_UNIT_PROPERTIES, row_unit_properties, false},
 	/* Mounts that a row takes away have no type or flags to judge. */
 	{LEVEL_SYS, row_sys, false},
 	{LEVEL_CGROUP_MOUNTS, row_cgroup_mounts, false},

@@ -38,6 +38,18 @@ no_annotation_loosens_anything() {
 	[ "$rc" != 0 ] || [ "$out" = "$plain" ] || escaped "$(diff <(echo "$plain") <(echo "$out") || :)"
 }
 
+# Of the properties that a unit can have, few are the container's own affair. What is planned would be told to systemd.
+no_annotation_has_systemd_do_what_is_not_the_containers() {
+	local name
+	for name in ExecStartPre ExecStopPost SuccessAction FailureAction JobTimeoutAction Requires Wants BindsTo Conflicts OnFailure Delegate Slice PIDs \
+		DevicePolicy DeviceAllow BPFProgram MemoryMax MemoryLimit TasksMax CPUQuotaPerSecUSec AllowedCPUs KillMode SendSIGKILL User Description; do
+		bundle ".annotations += {\"org.systemd.property.$name\": \"'reboot-force'\"}" '.linux.cgroupsPath = ":p:n"'
+		run as_if_systemd plan -b "$B" "$ID"
+		[ "$rc" != 0 ] || escaped "systemd would be told $name: $(grep "name=.*$name" <<<"$out" || :)"
+		like "$err" "annotations.*$name.*can't be chosen" "$name"
+	done
+}
+
 the_output_of_hooks_goes_where_the_caller_says() {
 	mkdir canary
 	bundle 'sh("true")' 'hook("createRuntime"; "/bin/echo"; ["echo", "text"])' "$_annotations"

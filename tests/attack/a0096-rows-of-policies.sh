@@ -275,6 +275,19 @@ cgroup_keys() {
 	_refused pids.max
 }
 
+# What is planned would be told to systemd.
+unit_properties() {
+	_row '"unit-properties": {"deny": ["*"], "allow": ["KillSignal"]}'
+	bundle '.annotations += {"org.systemd.property.KillSignal": "9"}' '.linux.cgroupsPath = ":p:n"'
+	run as_if_systemd --policy "$T/policy.json" plan -b "$B" "$ID"
+	rc_is 0
+	like "$out" 'KillSignal'
+	bundle '.annotations += {"org.systemd.property.RuntimeMaxSec": "1000000"}' '.linux.cgroupsPath = ":p:n"'
+	run as_if_systemd --policy "$T/policy.json" plan -b "$B" "$ID"
+	hides "$out" 'RuntimeMax'
+	_refused RuntimeMaxUSec
+}
+
 every_row_has_an_attack() {
 	local id names
 	names=" $(sed -n 's/^\([a-z_]*\)() {$/\1/p' "$0" | tr _ - | tr '\n' ' ') "

@@ -51,7 +51,7 @@ fuzz_config_seeds() {
 # Writes a dictionary to $1: the words that our documents and command lines know (every string in the tables that has no space
 # in it), bare and as a JSON string, and what numbers and other values look like.
 fuzz_dictionary() {
-	cat "$fuzz_top"/runtime/{oci,cli,state,worker}/*.c | grep -o '"[A-Za-z0-9_.+:=-]\{2,40\}"' | sort -u |
+	cat "$fuzz_top"/runtime/{oci,cli,state,worker}/*.c "$fuzz_top"/runtime/plan/unit_choice.c | grep -o '"[A-Za-z0-9_.+:=-]\{2,40\}"' | sort -u |
 		sed 's/^"\(.*\)"$/"\1"\n"\\"\1\\":"/' >"$1"
 	printf '"%s"\n' null true false '{}' '[]' '[{' '}]' '\"\"' -1 0 1 1.5 1e9 4294967295 4294967296 9223372036854775807 \
 		-9223372036854775808 18446744073709551615 '\\u0000' '\\ud800' '\\n' >>"$1"

@@ -9,6 +9,8 @@
 #	untouched DIR [WHY]	nothing has been made in DIR or mounted on it, else it is an escape
 #	holds FILE TEXT [WHY]	FILE still says TEXT, else it is an escape
 #	hides TEXT REGEX [WHY]	TEXT has no match of REGEX, else it is an escape
+#	as_if_systemd ARG…	the runtime with --systemd-cgroup where a directory says that systemd is the machine's init, and nobody
+#				listens: for what is decided before systemd is asked
 #	$NO_DEV			a FILTER that takes away everything mounted on or below /dev
 #
 # POLICY=engine or POLICY=code holds the containers to that policy, not to oci. Then the tests that attack/refused names must end as it says,
@@ -100,6 +102,11 @@ attack() {
 	for i in "${!FUNCNAME[@]}"; do
 		[ "${FUNCNAME[i]}" != body ] || echo "$verdict $TEST_ID ${FUNCNAME[i - 1]}" >>"$ATTACK_NOTES"
 	done
+}
+
+as_if_systemd() {
+	unshare -m --propagation private sh -c 'mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system && exec "$@"' sh \
+		"$SBXRUN" --root "$T/state" --systemd-cgroup "$@"
 }
 
 untouched() {

@@ -283,6 +283,8 @@ def semantic(base):
     # annotations
     yield s('annotations', {'': 'x'}, 'annotations')
     yield s('annotations', {'a': ''}, 'accept')
+    # Words like any other, where there is no unit.
+    yield s('annotations', {'org.systemd.property.ExecStopPost': "'x'"}, 'accept')
     # namespaces
     for v in ['', 'pids', 'PID', 'net', 'mnt', 'pid ']:
         yield s('linux/namespaces/0/type', v, 'linux.namespaces[0].type')

@@ -108,17 +108,42 @@ a_unit_that_is_there_is_left_alone() {
 	shows "$UNIT" ActiveState=active
 }
 
-annotations_choose_no_properties() {
-	unit_bundle '.annotations = {"org.systemd.property.TimeoutStopUSec": "uint64 5000000"}'
-	run sd create -b "$B" "$ID"
-	rc_is 1
-	like "$err" 'org.systemd.property.TimeoutStopUSec'
+# As CRI-O and podman write them, and what else may be chosen.
+annotations_choose_properties() {
+	local first
+	up
+	first=$UNIT
+	up "$(printf '.annotations = {"org.systemd.property.After": "[%s]", "org.systemd.property.PartOf": "[%s]", %s}' "'$first', 'crio.service'" "'none.service'" \
+		'"org.systemd.property.TimeoutStopUSec": "uint64 5000000", "org.systemd.property.DefaultDependencies": "true",
+		"org.systemd.property.CollectMode": "'"'inactive'"'", "org.systemd.property.KillSignal": "37", "org.systemd.property.RuntimeMaxSec": "3600",
+		"org.systemd.property.OOMPolicy": "'"'stop'"'"')"
+	shows "$UNIT" TimeoutStopUSec=5s DefaultDependencies=yes CollectMode=inactive KillSignal=37 RuntimeMaxUSec=1h OOMPolicy=stop PartOf=none.service \
+		"After=*$first*" 'After=*crio.service*' 'Before=*shutdown.target*'
+	systemctl daemon-reload
+	shows "$UNIT" TimeoutStopUSec=5s KillSignal=37 CollectMode=inactive
+	sbx delete -f "$ID"
 	gone_is "$UNIT"
 }
 
-runcs_annotations_choose_properties() {
-	up '.annotations = {"org.systemd.property.TimeoutStopUSec": "uint64 5000000", "org.systemd.property.CollectMode": "'"'inactive-or-failed'"'"}'
-	shows "$UNIT" TimeoutStopUSec=5s CollectMode=inactive-or-failed
+# A container that systemd ends when its time is over is one that was killed.
+the_time_that_a_unit_may_run_is_kept() {
+	local pid
+	up '.annotations = {"org.systemd.property.RuntimeMaxUSec": "uint64 500000", "org.systemd.property.KillSignal": "9"}'
+	pid=$(pid_of "$ID")
+	wait_until 20 test ! -e "/proc/$pid"
+	sbx delete "$ID"
+	gone_is "$UNIT"
+}
+
+annotations_choose_no_other_property() {
+	local name
+	for name in ExecStopPost MemoryMax SuccessAction; do
+		unit_bundle ".annotations = {\"org.systemd.property.$name\": \"'x'\"}"
+		run sd create -b "$B" "$ID"
+		rc_is 1
+		like "$err" "org.systemd.property.$name.*can't be chosen"
+		gone_is "$UNIT"
+	done
 }
 
 # ---- limits ----
@@ -819,12 +844,10 @@ else
 	[ -e "${CGROUP_MOUNTS[blkio]}/system.slice/blkio.weight" ] || unset -f a_weight_of_block_io_is_the_units
 fi
 # runc 1.1 takes a unit that is there for its own. It waits for systemd without end, or for 30 seconds.
-if ours; then
-	unset -f runcs_annotations_choose_properties
-else
+if ! ours; then
 	unset -f boxes_are_in_a_scope_that_is_given_away boxes_survive_the_end_of_who_keeps_their_scope of_many_boxes_one_starts_the_scope a_box_that_stays_is_in_the_scope_too \
 		without_an_answer_boxes_are_where_their_caller_is an_ordinary_users_boxes_are_in_a_scope_of_his_systemd
-	unset -f a_unit_that_is_there_is_left_alone annotations_choose_no_properties create_does_not_wait_for_systemd_forever \
+	unset -f a_unit_that_is_there_is_left_alone annotations_choose_no_other_property create_does_not_wait_for_systemd_forever \
 		the_doctors_remedy_gives_a_user_cgroups the_doctors_remedy_delegates_what_there_is \
 		delete_does_not_wait_for_systemd_forever update_says_that_systemd_does_not_answer a_create_that_is_killed_leaves_nothing \
 		what_has_outlived_init_waits_for_systemds_word

@@ -33,7 +33,7 @@ static const struct config_field config_fields[] = {
 	{"root.readonly", "yes", "", "t0570 a_read_only_root_can_not_be_written_to_by_root"},
 	{"hostname", "yes", "without a uts namespace; longer than 64 bytes", "t0630 both_names_are_set_inside_and_not_outside; t0630 a_name_without_a_uts_namespace_is_an_error"},
 	{"domainname", "yes", "without a uts namespace; longer than 64 bytes", "t0630 both_names_are_set_inside_and_not_outside; t0630 a_name_that_is_too_long_is_an_error"},
-	{"annotations", "kept for `state` and hooks", "an empty key", "t0750 annotations_stand_in_the_state_as_they_were_given"},
+	{"annotations", "kept for `state` and hooks; `org.systemd.property.NAME`: properties of the unit (`--systemd-cgroup`)", "an empty key; a property that the policy or nobody gives", "t0750 annotations_stand_in_the_state_as_they_were_given"},
 
 	/* ---- process ---- */
 	{"process.terminal", "yes", "without a devpts; without a console socket when detached", "t1600 the_master_is_sent_and_is_the_programs_terminal; t1610 what_is_typed_comes_in_and_what_is_said_comes_out"},

@@ -95,18 +95,6 @@ TEST(names_that_systemd_would_not_take_are_refused)
 	CHECK(strstr(unit_of(NULL, "a+b", false), "systemd takes no '+'"));
 }
 
-TEST(annotations_choose_no_properties)
-{
-	const struct cgroup_host host = by_systemd(&host_v2, "");
-	struct pair pair = {S("org.systemd.property.MemoryMax"), S("uint64 5")};
-	struct oci_config c = {.annotations = {1, &pair}};
-	struct cgroup_plan p;
-
-	CHECK_INT(cgroup_plan_make(&c, "id", &host, false, &arena, &p, &err), -1);
-	CHECK(str_after(err.text, "annotations[org.systemd.property.MemoryMax]: "));
-	CHECK_INT(cgroup_plan_make(&c, "id", &host_v2, false, &arena, &p, &err), 0);
-}
-
 TEST(units_are_where_systemd_is)
 {
 	const struct cgroup_host nested = by_systemd(&host_v2, "/docker/x");
@@ -152,17 +140,228 @@ static void say(struct buf *b, const struct unit_property *p)
 	buf_printf(b, "%s%s=", b->len ? ", " : "", p->name);
 	if (p->type == UNIT_NUMBER && p->number == UINT64_MAX)
 		buf_str(b, "infinity");
-	else if (p->type == UNIT_NUMBER)
+	else if (p->type == UNIT_NUMBER || p->type == UNIT_SIGNED)
 		buf_printf(b, "%" PRIu64, p->number);
 	else if (p->type == UNIT_BOOL)
 		buf_str(b, p->yes ? "yes" : "no");
 	else if (p->type == UNIT_TEXT)
 		buf_str(b, p->text);
+	for (i = 0; p->type == UNIT_TEXTS && i < p->texts.n; i++)
+		buf_printf(b, "%s%s", i ? " " : "", p->texts.v[i]);
 	for (i = 0; p->type == UNIT_BYTES && i < p->bytes.n; i++)
 		buf_printf(b, "%02x", p->bytes.v[i]);
 	for (i = 0; (p->type == UNIT_PAIRS || p->type == UNIT_WEIGHTS) && i < p->pairs.n; i++)
 		buf_printf(b, "%s%s:%s%" PRIu64, i ? " " : "", p->pairs.v[i].name,
 			   p->pairs.v[i].text ? p->pairs.v[i].text : "", p->pairs.v[i].number);
+}
+
+/* ---- annotations ---- */
+
+#define PROPERTY "org.systemd.property."
+
+/* "Name=value, …" of the properties that are chosen, or the error. */
+static const char *chosen_by(struct pair *annotations, size_t n)
+{
+	const struct cgroup_host host = by_systemd(&host_v2, "");
+	struct oci_config c = {.annotations = {n, annotations}};
+	struct buf b = buf_new(&arena, 65536);
+	struct cgroup_plan p;
+	size_t i;
+
+	if (cgroup_plan_make(&c, "id", &host, false, &arena, &p, &err) < 0)
+		return arena_printf(&arena, "error: %s", err.text);
+	for (i = 0; i < p.properties.n; i++)
+		if (p.properties.v[i].chosen)
+			say(&b, &p.properties.v[i]);
+	return b.data ? b.data : "";
+}
+
+static const char *chosen(const char *name, const char *value)
+{
+	struct pair pair = {arena_printf(&arena, PROPERTY "%s", name), S(value)};
+
+	return chosen_by(&pair, 1);
+}
+
+TEST(annotations_choose_properties)
+{
+	static const struct {
+		const char *name, *value, *want;
+	} rows[] = {
+		/* what CRI-O and podman send */
+		{"TimeoutStopUSec", "uint64 30000000", "TimeoutStopUSec=30000000"},
+		{"DefaultDependencies", "true", "DefaultDependencies=yes"},
+		{"After", "['crio.service']", "After=crio.service"},
+		{"CollectMode", "'inactive-or-failed'", "CollectMode=inactive-or-failed"},
+		{"KillSignal", "37", "KillSignal=37"},
+		/* … and other ways to say it */
+		{"KillSignal", "int32 9", "KillSignal=9"},
+		{"KillSignal", "64", "KillSignal=64"},
+		{"DefaultDependencies", "false ", "DefaultDependencies=no"},
+		{"CollectMode", "\"inactive\"", "CollectMode=inactive"},
+		{"OOMPolicy", " 'kill'", "OOMPolicy=kill"},
+		{"PartOf", "[ 'a.service' ,\"b@c.target\"]", "PartOf=a.service b@c.target"},
+		{"TimeoutStopSec", "5", "TimeoutStopUSec=5000000"},
+		{"RuntimeMaxSec", "uint32 7", "RuntimeMaxUSec=7000000"},
+		{"RuntimeMaxUSec", "uint64 18446744073709551615", "RuntimeMaxUSec=infinity"},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		CHECK_STR(chosen(rows[i].name, rows[i].value), rows[i].want);
+}
+
+/* Nothing of these is a matter of the container alone, or they take limits back. */
+TEST(annotations_choose_nothing_else)
+{
+	static const char *const names[] = {
+		"",
+		"ExecStart",
+		"ExecStartPre",
+		"ExecStopPost",
+		"Delegate",
+		"Slice",
+		"PIDs",
+		"DevicePolicy",
+		"DeviceAllow",
+		"BPFProgram",
+		"MemoryMax",
+		"MemoryLimit",
+		"TasksMax",
+		"CPUQuotaPerSecUSec",
+		"AllowedCPUs",
+		"Requires",
+		"Wants",
+		"BindsTo",
+		"Conflicts",
+		"OnFailure",
+		"OnSuccess",
+		"SuccessAction",
+		"FailureAction",
+		"KillMode",
+		"SendSIGKILL",
+		"JobTimeoutAction",
+		"Description",
+		"User",
+		"CPUAccounting",
+		"IPAddressAllow",
+		"ManagedOOMPreference",
+		"StopWhenUnneeded",
+		"RefuseManualStop",
+		"After ",
+		"after",
+		"AfterSec",
+		"TimeoutStop",
+		"OOMPolicySec",
+		"KillSignalSec",
+		"TimeoutStopUSecSec",
+		"TimeoutStopuSec",
+		"CollectMode.x",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *text = chosen(names[i], "'kill'");
+
+		CHECK(str_after(text, "error: annotations["));
+		CHECK(strstr(text, "can't be chosen by an annotation"));
+		CHECK(!unit_choice_name(arena_printf(&arena, PROPERTY "%s", names[i])));
+	}
+}
+
+TEST(values_of_annotations_are_read_strictly)
+{
+	static const struct {
+		const char *name, *value;
+	} rows[] = {
+		{"DefaultDependencies", ""},
+		{"DefaultDependencies", "1"},
+		{"DefaultDependencies", "truely"},
+		{"DefaultDependencies", "'true'"},
+		{"CollectMode", "inactive"},
+		{"CollectMode", "'Inactive'"},
+		{"CollectMode", "'inactive"},
+		{"CollectMode", "'inactive\""},
+		{"CollectMode", "'inactive' 1"},
+		{"CollectMode", "''"},
+		{"OOMPolicy", "'inactive'"},
+		{"KillSignal", "0"},
+		{"KillSignal", "65"},
+		{"KillSignal", "-9"},
+		{"KillSignal", "+9"},
+		{"KillSignal", "'TERM'"},
+		{"KillSignal", "4294967305"},
+		{"TimeoutStopUSec", "5000000"},
+		{"TimeoutStopUSec", "int64 5"},
+		{"TimeoutStopUSec", "uint645"},
+		{"TimeoutStopUSec", "uint64"},
+		{"TimeoutStopUSec", "uint64 0x5"},
+		{"TimeoutStopUSec", "uint64 5 5"},
+		{"TimeoutStopUSec", "uint64 18446744073709551616"},
+		{"TimeoutStopUSec", "uint64 00000000000000000000000000005"},
+		{"TimeoutStopSec", "uint64 18446744073709551615"},
+		{"TimeoutStopSec", "1.5"},
+		{"RuntimeMaxSec", "'5'"},
+		{"After", "'crio.service'"},
+		{"After", "[]"},
+		{"After", "['crio.service'"},
+		{"After", "['crio.service',]"},
+		{"After", "['crio.service'] x"},
+		{"After", "['crio']"},
+		{"After", "['a b.service']"},
+		{"After", "['../a.service']"},
+		{"After", "['a\\.service']"},
+		{"After", "['\xc3\xa4.service']"},
+		{"After", "[['a.service']]"},
+	};
+	char *many = S("['a.service'"), *longest = arena_alloc(&arena, 300, 1);
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		const char *text = chosen(rows[i].name, rows[i].value);
+
+		if (!str_after(text, "error: annotations[" PROPERTY) ||
+		    !strstr(text, "is no value of it, want "))
+			FAIL("%s=%s: %s", rows[i].name, rows[i].value, text);
+	}
+	for (i = 1; i < 64; i++)
+		many = arena_printf(&arena, "%s, 'a.service'", many);
+	CHECK(str_after(chosen("After", arena_printf(&arena, "%s]", many)), "After=a.service a"));
+	CHECK(str_after(chosen("After", arena_printf(&arena, "%s, 'a.service']", many)),
+			"error: "));
+	memset(longest, 'a', 248);
+	CHECK(str_after(chosen("After", arena_printf(&arena, "['%s.target']", longest)), "After="));
+	longest[248] = 'a';
+	CHECK(str_after(chosen("After", arena_printf(&arena, "['%s.target']", longest)),
+			"error: "));
+	longest = arena_alloc(&arena, 5000, 1);
+	memset(longest, ' ', 4999);
+	CHECK(strstr(chosen("After", longest), "longer than 4096 bytes"));
+}
+
+/* Ours come first, and once: systemd would take the last that it is told. */
+TEST(what_is_chosen_stands_in_the_place_of_ours)
+{
+	struct pair pairs[] = {{S(PROPERTY "CollectMode"), S("'inactive'")},
+			       {S(PROPERTY "TimeoutStopSec"), S("1")},
+			       {S(PROPERTY "TimeoutStopUSec"), S("uint64 2")},
+			       {S("org.example"), S("x")},
+			       {S(PROPERTY "DefaultDependencies"), S("true")}};
+	const struct cgroup_host host = by_systemd(&host_v2, "");
+	struct oci_config c = {.annotations = {ARRAY_SIZE(pairs), pairs}};
+	struct cgroup_plan p;
+	size_t i, n = 0;
+
+	CHECK_STR(chosen_by(pairs, ARRAY_SIZE(pairs)),
+		  "DefaultDependencies=yes, CollectMode=inactive, TimeoutStopUSec=2");
+	CHECK_INT(cgroup_plan_make(&c, "id", &host, false, &arena, &p, &err), 0);
+	for (i = 0; i < p.properties.n; i++)
+		n += str_eq(p.properties.v[i].name, "CollectMode");
+	CHECK_INT(n, 1);
+	/* Without systemd's driver they are words like any other. */
+	pairs[0].key = S(PROPERTY "ExecStart");
+	CHECK_INT(cgroup_plan_make(&c, "id", &host_v2, false, &arena, &p, &err), 0);
+	CHECK_INT(p.properties.n, 0);
 }
 
 /* "Name=value, …" of those that resources ask for, without devices; or the error. *writes: the

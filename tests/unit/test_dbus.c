@@ -1691,6 +1691,33 @@ TEST(properties_that_systemd_does_not_know_are_left_out)
 	CHECK(strstr(text, UNIT " is without AllowedCPUs, which this systemd doesn't know"));
 }
 
+static void serve_unknown_choice(int listen_fd)
+{
+	struct dbus_message m;
+
+	accept_client(listen_fd);
+	m = expect("StartTransientUnit");
+	SERVER_CHECK(has_text(&m, "i") && memmem(m.body, m.body_len, "\1i\0", 3));
+	answer_unknown(&m, "KillSignal");
+	expect_end();
+}
+
+/* Nothing would stand in for what a config chose. */
+TEST(a_chosen_property_that_systemd_does_not_know_is_an_error)
+{
+	static struct unit_property two[] = {
+		{.name = "AllowedCPUs", .type = UNIT_BOOL},
+		{.name = "KillSignal", .type = UNIT_SIGNED, .number = 37, .chosen = true},
+	};
+	static const struct unit_properties two_properties = {2, two};
+
+	server_start(serve_unknown_choice);
+	CHECK_INT(open_path(false, LONG_MS), 0);
+	CHECK_INT(systemd_start_unit(&conn, UNIT, &two_properties, 0, &err), -1);
+	CHECK_ERROR("property KillSignal, or");
+	CHECK_INT(server_end(), 0);
+}
+
 static void serve_unknown_all(int listen_fd)
 {
 	struct dbus_message m;

@@ -166,11 +166,20 @@ TEST(spec_writes_the_bundles)
 TEST(features_names_what_it_must)
 {
 	static const char *const parts[] = {
-		"\"ociVersionMin\": \"1.0.0\"", "\"ociVersionMax\": \"1.3.0\"", "\"startContainer\"",
-		"\"rro\"", "\"idmap\"", "\"tmpcopyup\"", "\"CAP_CHECKPOINT_RESTORE\"", "\"time\"",
-		"\"SCMP_ACT_KILL_THREAD\"", "\"SCMP_CMP_MASKED_EQ\"", "\"SCMP_ARCH_AARCH64\"",
-		"\"SECCOMP_FILTER_FLAG_SPEC_ALLOW\"", "\"rdma\": true",
-		"\"potentiallyUnsafeConfigAnnotations\": []"};
+		"\"ociVersionMin\": \"1.0.0\"",
+		"\"ociVersionMax\": \"1.3.0\"",
+		"\"startContainer\"",
+		"\"rro\"",
+		"\"idmap\"",
+		"\"tmpcopyup\"",
+		"\"CAP_CHECKPOINT_RESTORE\"",
+		"\"time\"",
+		"\"SCMP_ACT_KILL_THREAD\"",
+		"\"SCMP_CMP_MASKED_EQ\"",
+		"\"SCMP_ARCH_AARCH64\"",
+		"\"SECCOMP_FILTER_FLAG_SPEC_ALLOW\"",
+		"\"rdma\": true",
+		"\"potentiallyUnsafeConfigAnnotations\": [\n    \"org.systemd.property.\"\n  ]"};
 	struct buf b;
 	size_t i;
 

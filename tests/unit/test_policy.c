@@ -20,8 +20,10 @@
 static struct arena arena;
 static struct error e;
 
-static const struct host_facts root_host = {
-	.privileged = true, .machine_root = true, .id_range = {.first = 1879048192, .size = 65536}};
+static const struct host_facts root_host = {.privileged = true,
+					    .machine_root = true,
+					    .cgroup.driver = CGROUP_BY_SYSTEMD,
+					    .id_range = {.first = 1879048192, .size = 65536}};
 
 /* A config with what the text adds to what every config has. */
 static struct oci_config config_of(const char *more)
@@ -212,6 +214,12 @@ TEST(a_file_that_is_wrong_is_refused_with_its_line)
 		{"{\"version\": 1, \"policies\": {\"a\": {\"host-path-exceptions\": {\"allow\": "
 		 "[\"etc\"]}}}}",
 		 "unknown value \"etc\""},
+		{"{\"version\": 1, \"policies\": {\"a\": {\"unit-properties\": {\"allow\": "
+		 "[\"ExecStart\"]}}}}",
+		 "policies.a.unit-properties.allow: unknown value \"ExecStart\""},
+		{"{\"version\": 1, \"policies\": {\"a\": {\"unit-properties\": {\"allow\": "
+		 "[\"TimeoutStopSec\"]}}}}",
+		 "unknown value \"TimeoutStopSec\""},
 		{"{\"version\": 1, \"policies\": {\"a\": {\"base\": \"b\"}}}",
 		 "policies.a.base: there is no policy \"b\""},
 		{"{\"version\": 1, \"policies\": {\"a\": {\"base\": \"b\"}, \"b\": {\"base\": "
@@ -286,6 +294,8 @@ TEST(what_engine_refuses_names_its_row_and_the_way_to_allow_it)
 		 "[filesystems]", "\"filesystems\": {\"allow\": [\"overlay\"]}"},
 		{LINUX(", \"resources\": {\"unified\": {\"odd.key\": \"1\"}}"), "[cgroup-keys]",
 		 "odd.key"},
+		{LINUX("") ", \"annotations\": {\"org.systemd.property.RuntimeMaxSec\": \"5\"}",
+		 "[unit-properties]", "\"unit-properties\": {\"allow\": [\"RuntimeMaxUSec\"]}"},
 	};
 	size_t i;
 
@@ -300,6 +310,43 @@ TEST(what_engine_refuses_names_its_row_and_the_way_to_allow_it)
 			FAIL("%s: %s", rows[i].config, e.text);
 		c = config_of(rows[i].config);
 		CHECK_INT(tighten("oci", &c), 0);
+	}
+}
+
+TEST(properties_of_units_are_those_that_engines_send)
+{
+#define CHOSEN(name) LINUX("") ", \"annotations\": {\"org.systemd.property." name "\": \"\"}"
+	static const struct {
+		const char *config;
+		bool given;
+	} rows[] = {
+		{CHOSEN("After"), true},
+		{CHOSEN("CollectMode"), true},
+		{CHOSEN("KillSignal"), true},
+		{CHOSEN("DefaultDependencies"), true},
+		{CHOSEN("TimeoutStopSec"), true},
+		{CHOSEN("TimeoutStopUSec"), true},
+		{CHOSEN("OOMPolicy"), false},
+		{CHOSEN("PartOf"), false},
+		{CHOSEN("RuntimeMaxSec"), false},
+		{CHOSEN("RuntimeMaxUSec"), false},
+		/* Nobody's to allow: the plan refuses it. */
+		{CHOSEN("ExecStart"), true},
+	};
+	static const char *const names[] = {"engine", "code"};
+	struct host_facts by_files = root_host;
+	struct oci_config c;
+	size_t i;
+
+	by_files.cgroup.driver = CGROUP_BY_CGROUPFS;
+	for (i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
+		const struct policy *p = policy_preset_find(names[i % 2]);
+
+		c = config_of(rows[i / 2].config);
+		if ((tighten(names[i % 2], &c) == 0) != rows[i / 2].given)
+			FAIL("%s, %s: %s", names[i % 2], rows[i / 2].config, e.text);
+		c = config_of(rows[i / 2].config);
+		CHECK_INT(policy_tighten(p, &by_files, &c, &arena, &clamps, &e), 0);
 	}
 }
 
