@@ -3,6 +3,7 @@
 # it leaves behind. Escape: more than the limit was had; fake: a result that does not say how it ended.
 # Views: all
 # Views: own a_million_small_files_are_not_had huge_files_of_nothing_do_not_fill_the_callers_disk deep_directories_are_listed_taken_out_and_removed
+# Views: own there_is_no_other_place_to_write_to the_directory_of_devices_holds_devices
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"

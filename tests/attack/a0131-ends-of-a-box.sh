@@ -2,6 +2,9 @@
 # Idea: a program in a box of `sbxrun do` wants to outlive its time, its parent or its caller, or wants its end to be told wrongly: signals, stops, descriptors, the
 # memory of processes. Escape: something runs on, or a file of the host has changed; fake: a result that is not what happened.
 # Views: all
+# Views: own a_program_without_descriptors_runs_and_is_waited_for writes_through_ones_own_memory_change_no_file
+# Views: own memory_of_others_is_out_of_reach a_flood_of_input_that_nobody_reads_ends_with_the_program
+# Views: own a_reader_of_events_that_sleeps_keeps_no_box a_reader_of_text_that_sleeps_keeps_nobody
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"

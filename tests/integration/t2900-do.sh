@@ -5,6 +5,8 @@
 # Views: own events_come_as_they_happen a_flood_of_refusals_is_counted_and_bounded secrets_are_taken_out a_terminal_is_a_terminal runs_are_recorded
 # Views: own c_is_compiled_in_a_box_before cut_text_stays_text a_reader_that_goes_away_ends_the_program output_that_is_lost_is_told a_signal_of_its_own_is_no_limit
 # Views: own a_signal_ends_us_while_nobody_reads
+# Views: own it_has_no_rights the_result_is_one_object names_and_connections_are_told what_it_wrote_is_taken_out_safely
+# Views: own volumes_show_directories a_directory_of_ours_is_the_workspace the_hosts_programs_stand_in
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 

@@ -1,6 +1,8 @@
 #!/bin/bash
 # sbxrun do --disk: a workspace that is larger than half of the memory lies on disk, its limits hold, and nothing is left of it.
 # Views: all
+# Views: own inodes_hold what_it_wrote_is_listed_and_taken_out explain_says_who_holds_it a_place_of_somebody_elses_is_not_used
+# Views: own a_run_that_is_killed_while_its_program_writes_leaves_nothing a_directory_of_a_killed_run_is_swept
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/do-image.sh"

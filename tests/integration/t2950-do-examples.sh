@@ -1,6 +1,9 @@
 #!/bin/bash
 # The examples by which code runners are shown and tried, in `sbxrun do`: what each of them prints, and what the result says that it tried in vain.
 # Views: all
+# Views: own a_socket_gets_nowhere files_of_the_host_are_not_there_and_those_that_are_stay_as_they_are etc_shadow_is_not_there
+# Views: own rm_rf_of_the_root_removes_nothing a_reverse_shell_has_nobody_to_talk_to a_server_of_the_hosts_is_not_reached
+# Views: own a_pipeline_reads_data_and_writes_results a_plot_is_taken_out a_plot_of_matplotlib_is_taken_out
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 # shellcheck source=tests/lib/do.sh

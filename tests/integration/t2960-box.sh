@@ -3,6 +3,7 @@
 # Views: all
 # Views: own code_is_written_run_and_removed which_boxes_there_are_is_told what_is_no_box_is_left_alone unused_boxes_expire_and_say_so a_long_call_is_not_idle
 # Views: own calls_come_one_at_a_time there_are_a_hundred_at_most the_result_is_that_of_do
+# Views: own volumes_are_of_the_box calls_are_recorded the_log_is_bounded a_call_has_no_rights
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 
