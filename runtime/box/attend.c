@@ -49,12 +49,10 @@ static void run_end_softly(struct running *x, int sig)
 
 /* ---- what the loop serves ---- */
 
-static int run_serve_signals(void *context, short events)
+void run_take_signals(struct running *x)
 {
-	struct running *x = context;
 	struct signalfd_siginfo info;
 
-	(void)events;
 	while (read(x->signals.fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		const int sig = (int)info.ssi_signo;
 
@@ -69,6 +67,12 @@ static int run_serve_signals(void *context, short events)
 		x->r->interrupted = sig;
 		run_end_softly(x, sig);
 	}
+}
+
+static int run_serve_signals(void *context, short events)
+{
+	(void)events;
+	run_take_signals(context);
 	return 0;
 }
 

@@ -261,13 +261,13 @@ static void disk_drop(int tree_fd)
 		ioctl(dfd, _IOR('X', 125, uint32_t), &no_flush); /* EXT4_IOC_SHUTDOWN */
 }
 
-void disk_remove(struct disk *d)
+void disk_remove(struct disk *d, bool (*stop)(void *context), void *context)
 {
 	if (d->tree_fd >= 0)
 		disk_drop(d->tree_fd);
 	fd_close(&d->tree_fd);
 	if (d->path && d->parent_dfd >= 0)
-		sweep_directory(d->parent_dfd, strrchr(d->path, '/') + 1);
+		sweep_directory_until(d->parent_dfd, strrchr(d->path, '/') + 1, stop, context);
 	fd_close(&d->lock_fd);
 	fd_close(&d->parent_dfd);
 }

@@ -36,8 +36,9 @@ int disk_make(const struct box_request *q, const char *name, struct arena *a, st
 int disk_make_tree(const char *option, int64_t size, struct arena *a, int *ret_tree_fd,
 		   const char **ret_note, struct error *e);
 
-/* When the box has ended, and nobody looks at the workspace any more. */
-void disk_remove(struct disk *d);
+/* When the box has ended, and nobody looks at the workspace any more. stop: whether the caller has
+ * no more patience; what is left of a directory then is removed by a later run (disk_sweep()). */
+void disk_remove(struct disk *d, bool (*stop)(void *context), void *context);
 
 /* Removes directories of runs that were killed. */
 void disk_sweep(void);

@@ -7,10 +7,12 @@
 #include "box/box.h"
 #include "box/disk.h"
 #include "life/life.h"
+#include "state/ranges.h"
 #include "sys/loop.h"
 #include "sys/proc.h"
 
 enum { SWEEP_MOST = 4, COMPILE_S = 60, COMPILE_MB = 512, COMPILE_PIDS = 64 };
+enum { RANGES_EVERY = 16, RANGES_MOST = 64 };
 
 /* A compiler is no program of the caller's: it gets what compilers need at least. */
 static struct box_request do_compile_request(const struct box_request *q)
@@ -42,7 +44,13 @@ static int do_compile(const struct box_request *q, struct arena *a, struct box_r
 	const struct box_request c = do_compile_request(q);
 
 	if (box_run(&c, a, ret, e) < 0)
-		return -1;
+		return e->class != ERR_NO_PROGRAM ?
+			       -1 :
+			       err_set(e, ERR_NO_PROGRAM,
+				       "%s: this root filesystem can't compile %s; sbxrun-rootfs build %s "
+				       "makes one that can",
+				       arena_strdup(a, e->text), c.language->name,
+				       c.language->rootfs);
 	if (ret->status == BOX_OK && !ret->product)
 		return err_set(e, ERR_SYSTEM, "the compiler made no program of at most 16 MB");
 	return 0;
@@ -94,6 +102,9 @@ void box_sweep(const char *state_root)
 	arena_free(&memory);
 	image_sweep(state_root);
 	disk_sweep();
+	/* Rarely are there any, and looking costs. */
+	if (getpid() % RANGES_EVERY == 0)
+		ranges_sweep(RANGES_MOST);
 }
 
 int box_do(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)

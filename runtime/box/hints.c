@@ -140,15 +140,16 @@ static bool hint_hides(const unsigned char *p, size_t len)
 	return len == 4 && memcmp(p, "\xf3\xa0", 2) == 0;
 }
 
-const char *hint_clean(const char *text, struct arena *a)
+static const char *hint_clean_up_to(const char *text, size_t most, const char *besides,
+				    struct arena *a)
 {
 	const unsigned char *p = (const unsigned char *)text;
 	size_t len, left = strlen(text);
-	struct buf b = buf_new(a, HINT_TEXT_MAX + 8);
+	struct buf b = buf_new(a, most + 8);
 
-	for (; left && b.len < HINT_TEXT_MAX; p += len, left -= len) {
+	for (; left && b.len < most; p += len, left -= len) {
 		len = str_utf8_len(p, left);
-		if (!len || (len == 1 && (*p < 0x20 || *p >= 0x7f || *p == '<' || *p == '>')) ||
+		if (!len || (len == 1 && (*p < 0x20 || *p >= 0x7f || strchr(besides, *p))) ||
 		    (len > 1 && hint_hides(p, len))) {
 			buf_char(&b, '?');
 			len = len ? len : 1;
@@ -159,6 +160,16 @@ const char *hint_clean(const char *text, struct arena *a)
 	if (left)
 		buf_str(&b, "...");
 	return b.len ? b.data : "";
+}
+
+const char *hint_clean(const char *text, struct arena *a)
+{
+	return hint_clean_up_to(text, HINT_TEXT_MAX, "<>", a);
+}
+
+const char *hint_clean_name(const char *text, struct arena *a)
+{
+	return hint_clean_up_to(text, strlen(text), "", a);
 }
 
 const char *hint_arguments(const char *name, const uint64_t args[3], struct arena *a)

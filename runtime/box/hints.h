@@ -22,5 +22,8 @@ const char *hint_of_pure(void);
 enum { HINT_TEXT_MAX = 200 };
 const char *hint_clean(const char *text, struct arena *a);
 
+/* The same for a whole name, of which nothing but what does something is left out. */
+const char *hint_clean_name(const char *text, struct arena *a);
+
 /* The arguments that tell what was wanted and are no pointers; NULL: none. */
 const char *hint_arguments(const char *name, const uint64_t args[3], struct arena *a);

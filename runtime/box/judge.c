@@ -58,14 +58,19 @@ void run_judge(struct running *x, const struct life_end *end)
 				      box_signal_name(r->interrupted)));
 	if (r->signal && !r->interrupted)
 		run_fail(r, "Signal",
-			 arena_printf(x->a, "killed by %s", box_signal_name(r->signal)));
+			 arena_printf(x->a, "killed by %s%s", box_signal_name(r->signal),
+				      r->signal == SIGXFSZ && l->file_size ?
+					      ", for a file grew beyond --file-size" :
+					      ""));
 	/* A program can send that signal, too. */
 	if (r->cpu_timed_out || (r->signal == SIGXCPU && l->cpu_time_ns &&
 				 (!r->cpu_ns || r->cpu_ns >= (uint64_t)l->cpu_time_ns))) {
 		r->status = BOX_TIMEOUT;
 		r->cpu_timed_out = r->timed_out = true;
 		run_fail(r, "CPUTimeError",
-			 arena_printf(x->a, "used up its %s of processor time (--cpu-time)",
+			 arena_printf(x->a,
+				      "used up its %s of processor time (SIGXCPU, 0.2 s grace; "
+				      "--cpu-time)",
 				      run_seconds(l->cpu_time_ns, x->a)));
 	} else if (r->timed_out) {
 		r->status = BOX_TIMEOUT;
@@ -78,6 +83,38 @@ void run_judge(struct running *x, const struct life_end *end)
 			 arena_printf(x->a, "killed by the limit of %lld MB (--memory)",
 				      (long long)(l->memory >> 20)));
 	}
+}
+
+/* Limits that did not end it, but that something of it may have failed at: the kernel's own counts,
+ * and what is full in the end. */
+void run_tell_limits(struct running *x)
+{
+	const struct box_limits *l = &x->q->limits;
+	struct arena *a = x->a;
+
+	if (x->end.pids_refused)
+		denials_note_times(&x->denials,
+				   (struct box_denial){
+					   .kind = "limit",
+					   .name = "pids",
+					   .error = "EAGAIN",
+					   .hint = arena_printf(a,
+								"%u processes and threads are the "
+								"limit; --pids-limit NUMBER "
+								"changes it",
+								l->pids)},
+				   x->end.pids_refused);
+	if (x->end.oom && x->r->status != BOX_OOM)
+		denials_note(&x->denials,
+			     (struct box_denial){
+				     .kind = "limit",
+				     .name = "memory",
+				     .error = "SIGKILL",
+				     .hint = arena_printf(a,
+							  "a process of it was killed at %lld MB; "
+							  "--memory SIZE changes the limit",
+							  (long long)(l->memory >> 20))});
+	workspace_tell_full(&x->workspace, x->q, &x->denials);
 }
 
 static void run_keep_events(struct running *x)

@@ -16,6 +16,9 @@ const struct box_language box_languages[] = {
 	{.name = "c", .aliases = {"gcc", "cc"}, .rootfs = "c", .profile = "c", .file = "main.c",
 	 .compile = {"cc", "-O2", "-Wall", "-o", "main", "main.c", "-lm"}, .product = "main",
 	 .run = {"./main"}, .pure = true},
+	{.name = "c++", .aliases = {"cpp", "cxx", "g++"}, .rootfs = "c", .profile = "c", .file = "main.cpp",
+	 .compile = {"c++", "-O2", "-Wall", "-o", "main", "main.cpp"}, .product = "main",
+	 .run = {"./main"}, .pure = true},
 	{.name = "r", .aliases = {"R", "Rscript"}, .rootfs = "r", .profile = "r", .file = "main.R",
 	 .run = {"Rscript", "main.R"}},
 };

@@ -168,7 +168,10 @@ int box_cgroup_open(const struct box_request *q, bool start, const char *id, str
 static int run_open_network(struct running *x, struct error *e)
 {
 	const struct network_rules r = box_network_rules(x->q);
+	const char *note = network_note(&x->q->allow, &x->q->deny, x->a);
 
+	if (note)
+		run_take_note(x, note);
 	if (network_open(&x->network, &r, x->box.pidfd, e) < 0)
 		return -1;
 	x->denials.network = &x->network;

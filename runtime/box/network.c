@@ -97,6 +97,34 @@ int box_expand_rules(struct box_request *q, const struct box_root *root, struct 
 	return network_read(&q->allow, &q->deny, ports, &n, e);
 }
 
+/* The first rule for addresses, or for a name; NULL: there is none. */
+static const char *network_find_rule(const struct strings *list, bool address)
+{
+	static struct egress_rules r;
+	struct error ignored;
+	size_t i;
+
+	for (i = 0; i < list->n; i++) {
+		r.n = 0;
+		if (egress_rules_add(&r, list->v[i], true, &ignored) == 0 &&
+		    (r.v[0].match == EGRESS_RANGE) == address)
+			return list->v[i];
+	}
+	return NULL;
+}
+
+const char *network_note(const struct strings *allow, const struct strings *deny, struct arena *a)
+{
+	const char *name = network_find_rule(deny, false);
+	const char *range = name ? network_find_rule(allow, true) : NULL;
+
+	return !range ? NULL :
+			arena_printf(a,
+				     "--deny %s is about the name alone: what it stands for is reached "
+				     "by its address if --allow %s has that; --deny ADDRESS refuses it",
+				     name, range);
+}
+
 /* ---- words ---- */
 
 int network_send(int fd, const struct net_message *m, int pass_fd, struct error *e)

@@ -56,6 +56,9 @@ struct network_rules box_network_rules(const struct box_request *q);
 int box_expand_rules(struct box_request *q, const struct box_root *root, struct arena *a,
 		     struct error *e);
 
+/* What names that are denied do not say of addresses that are allowed; NULL: nothing. */
+const char *network_note(const struct strings *allow, const struct strings *deny, struct arena *a);
+
 /* Whether the rules are some; the error names the option. Names of registries (box/registries.h)
  * are not rules yet. */
 int network_check(const struct strings *allow, const struct strings *deny, struct error *e);

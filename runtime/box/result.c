@@ -10,6 +10,7 @@
 #include "oci/names.h"
 
 enum { EXIT_TIMEOUT = 124, EXIT_OURS = 125, EXIT_NO_EXEC = 126, EXIT_NO_PROGRAM = 127 };
+enum { LONG_TEXT = 1 << 20 };
 
 const char *const box_status_words[] = {
 	[BOX_OK] = "ok",	   [BOX_ERROR] = "error", [BOX_SIGNAL] = "signal",
@@ -98,11 +99,23 @@ static void result_seconds(struct buf *b, const char *key, int64_t ns)
 	result_decimal(b, key, ns / 1000000);
 }
 
+/* Much that consists of control characters takes six times its size as text, and no text is. */
+static bool result_is_text(const struct box_captured *out)
+{
+	size_t controls = 0, i;
+
+	if (!out->data)
+		return true;
+	for (i = 0; out->len >= LONG_TEXT && i < out->len; i++)
+		controls += (unsigned char)out->data[i] < 0x20 && out->data[i] != '\n' &&
+			    out->data[i] != '\t' && out->data[i] != '\r';
+	return controls <= out->len / 8 && stream_is_text(out->data, out->len);
+}
+
 static void result_output(const struct box_result *r, struct buf *b)
 {
 	static const char *const names[] = {"stdout", "stderr"};
-	bool text = stream_is_text(r->out[0].data ? r->out[0].data : "", r->out[0].len) &&
-		    stream_is_text(r->out[1].data ? r->out[1].data : "", r->out[1].len);
+	bool text = result_is_text(&r->out[0]) && result_is_text(&r->out[1]);
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
@@ -234,6 +247,27 @@ void box_write_denials(const struct box_result *r, struct buf *b)
 	buf_char(b, ']');
 }
 
+/* Names that are text, or those that aren't: as text, one of these can't be told from another. */
+static void result_names(struct buf *b, const char *key, const struct box_files *f, bool text)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < f->n; i++) {
+		if (str_is_utf8(f->v[i]) != text)
+			continue;
+		if (!any)
+			result_key(b, key);
+		buf_char(b, any ? ',' : '[');
+		stream_write_data(b, f->v[i], strlen(f->v[i]), !text);
+		any = true;
+	}
+	if (any)
+		buf_char(b, ']');
+	else if (text)
+		result_strings(b, key, NULL, 0);
+}
+
 static void result_files(const struct box_result *r, struct buf *b)
 {
 	result_key(b, "files");
@@ -242,7 +276,8 @@ static void result_files(const struct box_result *r, struct buf *b)
 		return;
 	}
 	buf_char(b, '{');
-	result_strings(b, "added", r->files.v, r->files.n);
+	result_names(b, "added", &r->files, true);
+	result_names(b, "added_base64", &r->files, false);
 	buf_str(b, ",\"modified\":[],\"deleted\":[]"); /* a workspace begins empty */
 	if (r->files.more)
 		result_bool(b, "more", true);

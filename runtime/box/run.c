@@ -63,6 +63,13 @@ static void run_take(struct running *x)
 		unlinkat(x->workspace.dfd, x->q->takes, 0);
 }
 
+/* Whether what it wrote is of interest, and not only how full its places are. */
+static bool run_looks(const struct running *x)
+{
+	return x->q->copy_out || x->q->list_files || x->q->compiles ||
+	       x->q->takes;
+}
+
 static int run_finish(struct running *x, struct error *e)
 {
 	if (!x->is_collected && life_wait(&x->box, LOOP_NEVER, &x->end, e) < 0)
@@ -84,23 +91,25 @@ static int run_finish(struct running *x, struct error *e)
 			  arena_strdup(x->a, "the process that carried the box's connections ended "
 					     "before it: it had no network since"),
 			  x->a);
+	run_tell_limits(x);
 	denials_tell(&x->denials, x->r);
 	if (x->q->compiles && x->r->status == BOX_OK)
 		x->r->product = workspace_take(&x->workspace, x->q->language->product,
 					       BOX_CODE_MAX, x->a, &x->r->product_len);
 	if (x->q->takes)
 		run_take(x);
-	return workspace_finish(&x->workspace, x->q, x->a, x->r, e);
+	return run_looks(x) ? workspace_finish(&x->workspace, x->q, x->a, x->r, e) : 0;
 }
 
 static int run_in_box(struct running *x, struct error *e)
 {
-	const bool looks =
-		x->q->copy_out || x->q->list_files || x->q->compiles || x->q->takes;
+	struct error ignored;
 
 	if ((x->q->sandbox ? run_join(x, e) : run_create(x, e)) < 0)
 		return -1;
-	if (looks && workspace_open(&x->workspace, x->box.pid, x->box.pidfd, e) < 0)
+	if (workspace_open(&x->workspace, x->box.pid, x->box.pidfd, run_looks(x) ? e : &ignored) <
+		    0 &&
+	    run_looks(x))
 		return -1;
 	run_set_up_loop(x);
 	run_send_order(x);
@@ -108,6 +117,19 @@ static int run_in_box(struct running *x, struct error *e)
 	x->r->startup_ns = x->started - x->begun;
 	run_attend(x);
 	return run_finish(x, e);
+}
+
+/* A workspace on disk may have a million files. */
+static bool run_is_told_to_end(void *context)
+{
+	struct running *x = context;
+
+	if (x->r->interrupted)
+		return true;
+	x->phase = KILLED; /* there is nobody left to tell */
+	if (x->signals.fd >= 0)
+		run_take_signals(x);
+	return x->r->interrupted != 0;
 }
 
 static void run_close(struct running *x)
@@ -124,7 +146,7 @@ static void run_close(struct running *x)
 	timing_mark("box removed");
 	cgroup_boxes_close(&x->boxes);
 	workspace_close(&x->workspace);
-	disk_remove(&x->disk);
+	disk_remove(&x->disk, run_is_told_to_end, x);
 	denials_close(&x->denials);
 	resolver_close(&x->resolver);
 	network_close(&x->network);

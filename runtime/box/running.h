@@ -75,12 +75,16 @@ void run_set_up_loop(struct running *x);
 void run_send_order(struct running *x);
 void run_attend(struct running *x);
 
+/* Of our own, as far as they have come: who gets one ends his box, or what he does after it. */
+void run_take_signals(struct running *x);
+
 /* Why a box that was made never had a program. Returns -1. */
 int run_explain_start(const struct running *x, struct error *e);
 
 /* What is known after the end, for the result. */
 void run_judge(struct running *x, const struct life_end *end);
 void run_keep_output(struct running *x);
+void run_tell_limits(struct running *x);
 void run_note_lost(struct running *x);
 void run_note_missing(struct running *x);
 void run_count_redactions(struct running *x);

@@ -15,6 +15,7 @@
 #include "box/image.h"
 #include "box/sandbox.h"
 #include "json/json.h"
+#include "state/ranges.h"
 #include "sys/loop.h"
 #include "sys/patience.h"
 
@@ -182,6 +183,8 @@ size_t sandbox_sweep(const char *root, bool thoroughly)
 		root, false, thoroughly ? patience_until(PATIENCE_PEER_MS) : 0, &ignored);
 
 	image_sweep(root);
+	if (thoroughly)
+		ranges_sweep(SIZE_MAX);
 	return fd < 0 ? 0 : sandbox_registry_sweep(fd, root, thoroughly);
 }
 

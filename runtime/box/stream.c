@@ -105,12 +105,41 @@ void stream_write_data(struct buf *b, const char *data, size_t n, bool base64)
 
 /* ---- streams ---- */
 
+/* How many bytes at the end are the begin of a character whose rest is still to come. */
+static size_t stream_cut_off(const char *data, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)data;
+	size_t tail = 1, whole;
+
+	while (tail < 4 && tail < n && (p[n - tail] & 0xc0) == 0x80)
+		tail++;
+	if (tail > n || p[n - tail] < 0xc2 || p[n - tail] > 0xf4)
+		return 0;
+	whole = p[n - tail] < 0xe0 ? 2 : p[n - tail] < 0xf0 ? 3 : 4;
+	return tail < whole ? tail : 0;
+}
+
+/* A character that came in two pieces is told with the second one; at the end, as it is. */
 static void stream_tell(struct stream *s, const char *data, size_t n)
 {
 	struct arena memory = {0};
 	struct buf b = buf_new(&memory, OUTLET_MAX);
-	char *copy = arena_strndup(&memory, data, n);
-	const bool text = stream_is_text(copy, n);
+	char *copy = arena_alloc(&memory, 1, s->tail_len + n + 1);
+	bool text;
+
+	memcpy(copy, s->tail, s->tail_len);
+	if (n)
+		memcpy(copy + s->tail_len, data, n);
+	n += s->tail_len;
+	s->tail_len = s->finished ? 0 : stream_cut_off(copy, n);
+	n -= s->tail_len;
+	memcpy(s->tail, copy + n, s->tail_len);
+	copy[n] = '\0';
+	text = stream_is_text(copy, n);
+	if (!n) {
+		arena_free(&memory);
+		return;
+	}
 
 	buf_printf(&b, "{\"event\":\"%s\",\"data\":", s->name);
 	stream_write_data(&b, copy, n, !text);
@@ -184,6 +213,8 @@ void stream_finish(struct stream *s)
 	s->finished = true;
 	if (s->redact)
 		redact_finish(s->redact, s->which, &sink);
+	if (s->events && s->outlet && s->tail_len)
+		stream_tell(s, "", 0);
 	if (!s->truncated)
 		return;
 	stream_trim(s);

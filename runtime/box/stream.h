@@ -36,6 +36,8 @@ struct stream {
 	struct redact *redact; /* NULL: nothing is taken out */
 	enum redact_stream which;
 	struct buf kept;
+	char tail[4]; /* of an event: a character that is not whole yet */
+	size_t tail_len;
 	struct arena *arena;
 	struct loop_source *source;
 };

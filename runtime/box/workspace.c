@@ -13,7 +13,9 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "box/denials.h"
 #include "box/hints.h"
+#include "box/sandbox.h"
 #include "sys/loop.h"
 #include "sys/sys.h"
 
@@ -44,12 +46,53 @@ int workspace_open(struct workspace *w, pid_t pid, int pidfd, struct error *e)
 	if (loop_is_ready(pidfd, POLLIN, loop_now()))
 		return err_set(e, ERR_SYSTEM, "the box has ended before its program ran");
 	w->dfd = fd_steal(&dfd);
+	w->tmp_dfd = sys_openat2(root_dfd, "/tmp", O_PATH | O_DIRECTORY, 0,
+				 RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 	return 0;
 }
 
 void workspace_close(struct workspace *w)
 {
 	fd_close(&w->dfd);
+	fd_close(&w->tmp_dfd);
+}
+
+/* ---- what is full ---- */
+
+/* A page is the least that anything takes. */
+static const char *place_full(int dfd)
+{
+	struct statvfs vfs;
+
+	if (dfd < 0 || fstatvfs(dfd, &vfs) < 0 || !vfs.f_blocks)
+		return NULL;
+	return !vfs.f_bavail ? "space" : vfs.f_files && !vfs.f_ffree ? "files" : NULL;
+}
+
+static void place_tell(int dfd, const char *name, const char *path, int64_t size,
+		       struct denials *d)
+{
+	const char *what = place_full(dfd);
+
+	if (!what)
+		return;
+	denials_note(d, (struct box_denial){
+				.kind = "limit",
+				.name = name,
+				.target = path,
+				.error = "ENOSPC",
+				.hint = arena_printf(d->arena,
+						     "no %s is left of the %lld bytes there; --%s SIZE "
+						     "gives it more of both",
+						     what, (long long)size, name)});
+}
+
+void workspace_tell_full(const struct workspace *w, const struct box_request *q,
+			 struct denials *d)
+{
+	if (!(q->sandbox ? q->sandbox->facts.on_volume : box_workspace_is_volume(q)))
+		place_tell(w->dfd, "disk", BOX_WORKSPACE, box_workspace_size(&q->limits), d);
+	place_tell(w->tmp_dfd, "tmpfs", "/tmp", q->limits.tmpfs, d);
 }
 
 /* ---- walking ---- */

@@ -10,8 +10,9 @@
 
 struct workspace {
 	int dfd; /* -1: it is not looked at */
+	int tmp_dfd;
 };
-#define WORKSPACE_NONE ((struct workspace){.dfd = -1})
+#define WORKSPACE_NONE ((struct workspace){.dfd = -1, .tmp_dfd = -1})
 
 /* Of the box whose first process this is; it waits for its orders. */
 int workspace_open(struct workspace *w, pid_t pid, int pidfd, struct error *e);
@@ -22,6 +23,12 @@ int workspace_check_target(const struct box_request *q, struct error *e);
 /* What is in it, and a copy of that where one is asked for. */
 int workspace_finish(struct workspace *w, const struct box_request *q, struct arena *a,
 		     struct box_result *r, struct error *e);
+
+/* Which of the places that it could write to are full now: of one that was full and is not any
+ * more, nobody knows. */
+struct denials;
+void workspace_tell_full(const struct workspace *w, const struct box_request *q,
+			 struct denials *d);
 
 /* The bytes of a file in it; NULL: there is none that could be read. */
 const char *workspace_take(const struct workspace *w, const char *name, size_t max, struct arena *a,

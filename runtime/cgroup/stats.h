@@ -120,6 +120,7 @@ struct cgroup_used {
 	uint64_t cpu_ns;
 	uint64_t memory_peak;
 	uint64_t oom_kills;
+	uint64_t pids_refused; /* that the limit of processes was hit */
 };
 void cgroup_used_read(const struct cgroup_dirs *d, struct cgroup_used *ret);
 

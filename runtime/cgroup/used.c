@@ -1,6 +1,7 @@
 /*
- * The three numbers that are asked of every box when it ends: processor time, the most memory, the
- * processes that were killed for want of it. cgroup_stats_read() would read eighty files for them.
+ * What is asked of every box when it ends: processor time, the most memory, the processes that were
+ * killed for want of it, and those that were refused. cgroup_stats_read() would read eighty files
+ * for that.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,7 @@ enum { USED_TEXT = 4096, US_NS = 1000 };
 
 /* What has been found so far: v1's files come first, as everywhere. */
 struct found {
-	bool cpu, memory, kills;
+	bool cpu, memory, kills, pids;
 };
 
 /* The number behind `name`, which stands at the beginning of a line; "" is the first line's own. */
@@ -67,6 +68,8 @@ static void used_look(const struct cgroup_dir *d, int dfd, struct found *found,
 	found->kills = found->kills ||
 		       number_in(dfd, d->unified ? "memory.events" : "memory.oom_control",
 				 "oom_kill ", &to->oom_kills);
+	found->pids =
+		found->pids || number_in(dfd, "pids.events", "max ", &to->pids_refused);
 }
 
 void cgroup_used_read(const struct cgroup_dirs *d, struct cgroup_used *ret)
@@ -75,7 +78,7 @@ void cgroup_used_read(const struct cgroup_dirs *d, struct cgroup_used *ret)
 	size_t i;
 
 	*ret = (struct cgroup_used){0};
-	for (i = 0; i < d->n && !(found.cpu && found.memory && found.kills); i++) {
+	for (i = 0; i < d->n && !(found.cpu && found.memory && found.kills && found.pids); i++) {
 		autoclose int dfd = cgroup_dir_open(&d->v[i]);
 
 		if (dfd >= 0)

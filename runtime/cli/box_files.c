@@ -7,6 +7,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "box/files.h"
+#include "box/hints.h"
 #include "box/stream.h"
 #include "cli/box.h"
 #include "cli/cli.h"
@@ -96,12 +97,8 @@ static void filing_write_info(struct filing *x, const struct file_info *i)
 /* Trust: the name is the program's, and the reader may be a terminal. */
 static void filing_tell_info(struct filing *x, const struct file_info *i)
 {
-	const char *p;
-
-	buf_printf(&x->out, "%-9s %04o %10" PRIu64 " ", i->type, i->mode, i->size);
-	for (p = i->name; *p; p++)
-		buf_add(&x->out, (unsigned char)*p < 0x20 || *p == 0x7f ? "?" : p, 1);
-	buf_char(&x->out, '\n');
+	buf_printf(&x->out, "%-9s %04o %10" PRIu64 " %s\n", i->type, i->mode, i->size,
+		   hint_clean_name(i->name, x->c->arena));
 }
 
 static int filing_do_stat(struct filing *x, struct error *e)

@@ -57,6 +57,13 @@ __sbxrun_ids() {
 	__sbxrun_offer "$1" "${ids[@]}"
 }
 
+__sbxrun_boxes() {
+	local ids
+	mapfile -t ids < <("$program" ${root:+--root "$root"} box list 2>/dev/null)
+	ids=("${ids[@]:1}") # the head
+	__sbxrun_offer "$1" "${ids[@]%% *}"
+}
+
 __sbxrun_signals() {
 	local names
 	mapfile -t names < <(compgen -A signal -X 'SIGJUNK*' SIG)
@@ -69,8 +76,14 @@ __sbxrun_value() {
 	local words
 	case $1 in
 	DIR) mapfile -t COMPREPLY < <(compgen -d -- "$2") && compopt -o filenames 2>/dev/null ;;
-	FILE | PATH | 'FILE|-') mapfile -t COMPREPLY < <(compgen -f -- "$2") && compopt -o filenames 2>/dev/null ;;
-	ID) case $command in create | run) ;; *) __sbxrun_ids "$2" ;; esac ;; # these two take a new one
+	FILE | PATH | CODEFILE | 'FILE|-') mapfile -t COMPREPLY < <(compgen -f -- "$2") && compopt -o filenames 2>/dev/null ;;
+	ID)
+		case $command in
+		create | run) ;; # these two take a new one
+		box) __sbxrun_boxes "$2" ;;
+		*) __sbxrun_ids "$2" ;;
+		esac
+		;;
 	SIGNAL) __sbxrun_signals "$2" ;;
 	COMMAND) case $command in '' | help) __sbxrun_commands "$2" ;; esac ;; # else a program inside
 	*[[:upper:]]*) ;; # N and the like: nothing to offer
@@ -119,6 +132,7 @@ __sbxrun_skip_options() {
 # __sbxrun_at_cursor: an option, an option's value or the next argument of the synopsis in `places`.
 __sbxrun_at_cursor() {
 	local current=${words[-1]} name
+	[ -z "$verbs" ] || __sbxrun_take_verb
 	name=${current%%=*} name=${name#-} name=${name#-}
 	if [ -n "$pending" ]; then
 		__sbxrun_value "$pending" "$current"
@@ -133,11 +147,29 @@ __sbxrun_at_cursor() {
 	fi
 }
 
+# __sbxrun_take_verb: of a synopsis with alternatives, `create [LANGUAGE] | exec ID -- …`, that of the verb that stands there
+# already into `places`, or else the verbs to choose from.
+__sbxrun_take_verb() {
+	local one word all='' found=''
+	while IFS= read -r one; do
+		all+=${all:+|}${one%% *}
+		[ "${one%% *}" != "${arguments[0]:-}" ] || found=$one
+	done <<<"${verbs// | /$'\n'}"
+	places=("$all")
+	for word in ${found#* }; do
+		[[ $word != *[A-Z]* ]] || places+=("${word//[!A-Z]/}")
+	done
+}
+
 # __sbxrun_read_synopsis: `sbxrun kill [OPTION…] ID [SIGNAL]: …`, in REPLY, into `places`: ID SIGNAL. Words to choose from, `[a|b]…`,
 # are a place as they are, and `repeats` says that it is every further one, too.
 __sbxrun_read_synopsis() {
 	local line=${REPLY%%:*} word
-	places=() repeats=
+	places=() repeats= verbs=
+	if [[ $line == *' | '[a-z]* ]]; then
+		verbs=${line#*"] "}
+		return 0
+	fi
 	for word in ${line#* * }; do
 		case $word in
 		"[OPTION"*) ;;
@@ -148,7 +180,7 @@ __sbxrun_read_synopsis() {
 }
 
 _sbxrun() {
-	local program=${COMP_WORDS[0]/#\~/$HOME} root='' command='' pending='' repeats='' at=1
+	local program=${COMP_WORDS[0]/#\~/$HOME} root='' command='' pending='' repeats='' verbs='' at=1
 	local -a words=() offers=() arguments=() places=(COMMAND)
 	local -A takes=()
 	COMPREPLY=()

@@ -25,7 +25,7 @@
 #include "sys/loop.h"
 #include "sys/sys.h"
 
-enum { RESULT_MAX = 256 << 20 };
+enum { RESULT_MAX = 1 << 30 }; /* four outputs of 64 MB, escaped */
 
 /* What computes alone has no use for these, and whoever asks for them means something else. */
 static int do_check_pure(const struct box_request *q, struct error *e)
@@ -269,7 +269,6 @@ static int do_run(struct cli *c, struct error *e)
 	if (result < 0 && !c->json && !c->stream)
 		return -1;
 	c->fails = NULL; /* what follows is the object */
-	box_sweep(q.state_root);
 	if (do_audit(c, "do", &audits, &q, r, e) < 0) {
 		c->failure = DO_FAILURE;
 		notes_add(&r->notes.notes, arena_strdup(c->arena, e->text), c->arena);
@@ -280,6 +279,9 @@ static int do_run(struct cli *c, struct error *e)
 		c->failure = DO_FAILURE;
 		return -1;
 	}
+	/* Others' leavings last, and not by who has no time. */
+	if (!r->interrupted)
+		box_sweep(q.state_root);
 	return 0;
 }
 

@@ -325,6 +325,15 @@ static int do_read(int fd, const char *name, struct box_request *q, struct arena
 	return q->code ? 0 : err_sys(e, "read %s", name);
 }
 
+/* "-c", "--timeout" or "--timeout=5": whoever writes that means an option. */
+static bool do_is_flag(const char *word)
+{
+	const char *name = word + 1 + (word[0] == '-' && word[1] == '-');
+	const size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-");
+
+	return word[0] == '-' && len && name[0] != '-' && (!name[len] || name[len] == '=');
+}
+
 /* What is given is the code itself, unless there is a file of that name. */
 static int do_code(const struct cli *c, struct box_request *q, struct error *e)
 {
@@ -339,10 +348,16 @@ static int do_code(const struct cli *c, struct box_request *q, struct error *e)
 		fd = open(given, O_RDONLY | O_CLOEXEC);
 		return fd < 0 ? err_sys(e, "open %s", given) : do_read(fd, given, q, c->arena, e);
 	}
-	/* A slip of the pen is no program. */
+	/* Slips of the pen are no programs. */
+	if (do_is_flag(given))
+		return err_set(e, ERR_USAGE,
+			       "%s stands where code is expected: options come before the language, "
+			       "and behind it the code itself, a file, or - for standard input",
+			       given);
 	if (!strpbrk(given, " \t\n()=;") && (strchr(given, '/') || str_ends(given, ".py") ||
 					     str_ends(given, ".js") || str_ends(given, ".sh") ||
-					     str_ends(given, ".c") || str_ends(given, ".R")))
+					     str_ends(given, ".c") || str_ends(given, ".cpp") ||
+					     str_ends(given, ".cc") || str_ends(given, ".R")))
 		return err_set(e, ERR_USAGE, "there is no file %s", given);
 	q->code = given;
 	q->code_len = strlen(given);

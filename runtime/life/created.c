@@ -50,6 +50,7 @@ static void end_measure(const struct created *c, struct life_end *ret)
 		ret->cpu_ns = used.cpu_ns - c->cpu_before;
 	ret->peak_memory = used.memory_peak;
 	ret->oom = used.oom_kills > c->oom_before;
+	ret->pids_refused = used.pids_refused - c->pids_before;
 }
 
 bool life_cpu_time(const struct created *c, uint64_t *ret_ns)

@@ -128,6 +128,16 @@ static void exec_append_ambient(struct oci_capabilities *c, const struct strings
 	exec_append(&c->ambient, &more, a);
 }
 
+/* What the config has as ambient and the kernel would not take was said when the container was made,
+ * and is not said again with each process: `runc spec` writes such a config. */
+static void exec_drop_ambient(struct oci_capabilities *c, struct arena *a)
+{
+	const struct strings asked = c->ambient;
+
+	c->ambient = (struct strings){0};
+	exec_append_ambient(c, &asked, a);
+}
+
 /* The config's process as the command line changes it. */
 static int exec_process_from_options(const struct exec_options *o, struct oci_process *p,
 				     struct arena *a, struct error *e)
@@ -137,6 +147,7 @@ static int exec_process_from_options(const struct exec_options *o, struct oci_pr
 	if (!o->args.n)
 		return err_set(e, ERR_USAGE, "exec: no program given");
 	p->set = true;
+	exec_drop_ambient(&p->capabilities, a);
 	p->args = o->args;
 	p->terminal = o->tty;
 	p->console_size.set = false;
@@ -581,6 +592,7 @@ static void join_count(const struct record *r, struct created *ret)
 	cgroup_used_read(&dirs, &used);
 	ret->cpu_before = used.cpu_ns;
 	ret->oom_before = used.oom_kills;
+	ret->pids_before = used.pids_refused;
 }
 
 int life_join(const struct exec_options *o, struct arena *a, struct created *ret,

@@ -97,7 +97,7 @@ struct created {
 	const struct noter *noter;
 	struct telling *telling; /* what is still to be told of it (life/tell.c); NULL: nothing */
 	uint64_t cpu_before; /* what was counted before it joined … */
-	uint64_t oom_before; /* … another's container */
+	uint64_t oom_before, pids_before; /* … another's container */
 };
 
 /* Where systemd has given away a place for boxes (cgroup/boxes.h), on machines where the caller may

@@ -1,5 +1,6 @@
 #include "state/ranges.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -303,4 +304,35 @@ void ranges_release(struct id_range range, int state_dfd)
 
 	if (dfd >= 0)
 		ranges_release_in(dfd, range, state_dfd);
+}
+
+void ranges_sweep_in(int dfd, size_t most)
+{
+	int own_dfd = openat(dfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = own_dfd < 0 ? NULL : fdopendir(own_dfd);
+	struct id_range range = {.size = 1};
+	struct dirent *d;
+
+	if (!dir)
+		fd_close(&own_dfd);
+	while (dir && most && (d = readdir(dir))) {
+		autoclose int fd = -1;
+
+		if (!str_to_u32(d->d_name, &range.first))
+			continue;
+		most--;
+		fd = lockfile_open(dfd, d->d_name, 0, LOCK_EX);
+		if (fd >= 0 && !range_is_held(fd, range))
+			unlinkat(dfd, d->d_name, 0);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+void ranges_sweep(size_t most)
+{
+	autoclose int dfd = open(RANGES_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (dfd >= 0)
+		ranges_sweep_in(dfd, most);
 }

@@ -41,10 +41,15 @@ void ranges_drop(struct range_hold *h);
 /* The container is gone, but for its record, which is in that directory. */
 void ranges_release(struct id_range range, int state_dfd);
 
+/* Removes files of ranges that nobody holds, of creates that were killed and whose records are gone,
+ * too: of so many that it looks at. */
+void ranges_sweep(size_t most);
+
 /* One that a container might get, and nobody has it for that. */
 int ranges_guess(const char *state_dir, struct arena *a, struct id_range *ret, struct error *e);
 
 /* In another directory, for tests. */
 int ranges_take_in(int dfd, const struct pool *pool, const char *state_dir, struct arena *a,
 		   struct range_hold *ret, struct error *e);
+void ranges_sweep_in(int dfd, size_t most);
 void ranges_release_in(int dfd, struct id_range range, int state_dfd);

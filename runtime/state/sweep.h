@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dirent.h>
+#include <stdbool.h>
 
 /* A directory in dfd, not by way of a link; NULL with errno. */
 DIR *sweep_open(int dfd, const char *name);
@@ -10,3 +11,7 @@ DIR *sweep_open(int dfd, const char *name);
  * not, or with what else the kernel says. Trust: what is in it was named, nested and closed by the
  * container, which has ended. */
 int sweep_directory(int dfd, const char *name);
+
+/* The same, unless stop() says meanwhile that it is to end: -1 with EINTR, and some of it is left.
+ */
+int sweep_directory_until(int dfd, const char *name, bool (*stop)(void *context), void *context);

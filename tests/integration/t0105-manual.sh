@@ -164,6 +164,18 @@ the_completion_knows_ids_signals_and_words() {
 	is "${OFFERS[*]}" 'docker containerd podman crio'
 	_complete help exe
 	is "${OFFERS[*]}" exec
+	_complete box re
+	is "${OFFERS[*]}" 'read resume'
+	sbx box create --rootfs "$B/rootfs" --id mine >/dev/null
+	_complete --root "$T/state" box exec ''
+	is "${OFFERS[*]}" mine
+	_complete --root "$T/state" box read mine ''
+	isnt "${OFFERS[*]}" mine
+	_complete --root "$T/state" box list ''
+	is "${OFFERS[*]}" ''
+	: >code.py
+	_complete "do" python cod
+	is "${OFFERS[*]}" code.py
 }
 
 # _examples PAGE: sets BLOCKS to the commands of its examples, those that stand together in one.

@@ -122,13 +122,17 @@ no_session_is_needed() {
 
 # The page names every member of a result and of its parts.
 the_page_lists_every_member() {
-	local page=${0%/*}/../../runtime/man/sbxrun-do.8.md key
+	local source=$TESTS_DIR/../runtime page=$TESTS_DIR/../runtime/man/sbxrun-do.8.md key
 	needs cc
 	export SBXRUN_ROOTFS_DIR=$T/library
 	run sbx "do" --rootfs host --json --redact --cpu-time 9 --file-size 1m c '#include <stdio.h>
 int main(void) { puts("a@example.org"); fopen("/etc/x", "w"); fopen("out", "w"); return 0; }'
 	rc_is 0
 	for key in $(jq -r '[paths | map(select(type == "string")) | .[]] | unique[]' <<<"$out"); do
+		grep -q "\*\*$key\*\*" <(sed -n '/^# RESULT/,/^# EXIT/p' "$page") || fail "the page has no $key"
+	done
+	# Also those that are rarely there.
+	for key in $(grep -oE 'result_[a-z]+\(b, "[a-z_0-9]+"' "$source/box/result.c" | cut -d '"' -f 2) $(grep -oE '[{,]\\"[a-z]+\\":' "$source/box/redact.c" | tr -dc 'a-z\n'); do
 		grep -q "\*\*$key\*\*" <(sed -n '/^# RESULT/,/^# EXIT/p' "$page") || fail "the page has no $key"
 	done
 	# And none that there isn't, but for those that are left out here.

@@ -76,4 +76,130 @@ volumes_are_refused_by_name_and_all_at_once() {
 	like "$err" 'refuses -v /etc/shadow: .*; and -v /etc: '
 }
 
+limits_that_were_hit_are_told() {
+	do_has_limits
+	do_shell --pids-limit 6 'for i in 1 2 3 4 5 6 7 8; do sleep 1 & done; wait'
+	like "$(do_denials)" 'limit pids null EAGAIN [1-9]'
+	like "$(do_of '.denials[] | select(.name == "pids") | .hint')" '6 processes .*--pids-limit'
+	do_shell --memory 16m '(exec awk "BEGIN { s = \"x\"; while (length(s) < 64000000) s = s s }"); exit 0'
+	is "$(do_of '.status, .oom_killed')" $'ok\ntrue'
+	is "$(do_denials)" 'limit memory null SIGKILL 1'
+	do_shell 'echo all is well'
+	is "$(do_of .denials)" '[]'
+}
+
+places_that_are_full_are_told() {
+	do_shell --disk 64k --tmpfs 64k 'head -c 100000 /dev/zero >x; head -c 100000 /dev/zero >/tmp/x; exit 0'
+	is "$(do_denials)" $'limit disk /workspace ENOSPC 1\nlimit tmpfs /tmp ENOSPC 1'
+	do_shell --disk 4k 'i=0; while : >f$i; do i=$((i + 1)); done 2>/dev/null; exit 0'
+	like "$(do_of '.denials[].hint')" 'no files is left .*--disk'
+	# Without anything that looks into the workspace.
+	run _sh --disk 64k 'head -c 100000 /dev/zero >x'
+	like "$err" 'sbxrun: refused: disk /workspace \(ENOSPC\): .*--disk'
+	run _sh --denials none --json --disk 64k 'head -c 100000 /dev/zero >x'
+	is "$(do_of .denials)" null
+}
+
+options_behind_the_language_are_no_code() {
+	local word
+	for word in --timeout --timeout=5 -c -m --json; do
+		run sbx "do" --rootfs host bash "$word" 5 x.sh
+		rc_is 125
+		like "$err" "^sbxrun: $word stands where code is expected"
+	done
+	run sbx "do" --rootfs host bash 'echo $1' --timeout
+	is "$out" --timeout
+	run sbx "do" --rootfs host bash '-c() { echo mine; }; -c'
+	is "$out" mine
+}
+
+events_cut_no_character() {
+	_sh --stream 'printf "\303"; sleep 0.2; printf "\251x\342"; sleep 0.2; printf "\202"; sleep 0.2; printf "\254"; sleep 0.2; printf "\360\237"' >events
+	is "$(jq -rj 'select(.event == "stdout" and .encoding == "utf-8") | .data' events)" 'éx€'
+	is "$(jq -r 'select(.event == "stdout" and .encoding == "base64") | .data' events)" '8J8='
+}
+
+names_that_are_no_text_are_told_apart() {
+	do_shell ': >ok; : >"$(printf "\377\376")"; : >"$(printf "\377")"; : >ä'
+	is "$(do_of '.files | .added[], (.added_base64 | sort | .[])')" $'ok\nä\n//4=\n/w=='
+	do_shell ': >ok'
+	is "$(do_of '.files | has("added_base64")')" false
+}
+
+much_that_is_no_text_is_told() {
+	do_shell --output-limit 3m 'head -c 3000000 /dev/zero | tr "\0" "\1"'
+	is "$(do_of '.status, .encoding, (.stdout | length)')" $'ok\nbase64\n4000000'
+	do_shell --output-limit 3m 'yes | head -c 3000000'
+	is "$(do_of '.encoding')" utf-8
+	do_shell 'printf "\1\2\3"'
+	is "$(do_of '.encoding')" utf-8
+}
+
+cpp_is_compiled() {
+	needs c++
+	run sbx "do" --rootfs host --json c++ '#include <iostream>
+int main() { int a, b; std::cin >> a >> b; std::cout << a + b << std::endl; }' <<<'40 2'
+	is "$(do_of '.status, .language, .stdout, .compile.status')" $'ok\nc++\n42\n\nok'
+	do_bundle
+	run sbx "do" --rootfs "$B/rootfs" cpp 'int main() { }'
+	rc_is 127
+	like "$err" "can't compile c\\+\\+; sbxrun-rootfs build c"
+}
+
+a_range_that_has_a_denied_name_is_noted() {
+	do_bundle
+	run sbx "do" --rootfs "$B/rootfs" --allow 192.0.2.0/24 --deny example.org -- true
+	rc_is 0
+	like "$err" '--deny example.org is about the name alone.*--allow 192.0.2.0/24'
+	run sbx "do" --rootfs "$B/rootfs" --allow example.com --deny example.org -- true
+	is "$err" ''
+}
+
+what_shows_as_other_text_is_not_shown() {
+	do_bundle
+	sbx box create --rootfs "$B/rootfs" --id b
+	sbx box exec b -- sh -c ': >"$(printf "a\342\200\256b")"; : >"$(printf "c\302\233d")"; : >"$(printf "\033[1m")"; : >"x<y>ö"'
+	run sbx box ls b
+	is "$(awk '{ print $4 }' <<<"$out")" $'?[1m\na?b\nc?d\nx<y>ö'
+}
+
+a_box_that_is_paused_in_a_call_is_not_busy() {
+	do_has_limits
+	sbx box create --rootfs "$B/rootfs" --id b
+	sbx box exec b -- sh -c 'echo up; sleep 1000' >up 2>/dev/null &
+	wait_until 20 grep -q up up
+	sbx box pause b
+	run sbx box exec --timeout 100 b -- true
+	rc_is 125
+	like "$err" '"b" is paused, with a call in it: box resume b'
+	sbx box destroy b
+	wait
+}
+
+# As `runc spec` writes them: ambient without inheritable.
+exec_does_not_repeat_what_create_has_said() {
+	bundle 'sh("sleep 1000")' '.process.capabilities = {bounding: ["CAP_KILL"], effective: ["CAP_KILL"], permitted: ["CAP_KILL"], ambient: ["CAP_KILL"]}'
+	run sbx run -d -b "$B" "$ID"
+	like "$err" 'ambient: ignoring .*CAP_KILL'
+	run sbx exec "$ID" true
+	rc_is 0
+	is "$err" ''
+	run sbx exec --cap CAP_KILL "$ID" true
+	is "$err" ''
+}
+
+# A container whose state root somebody has removed.
+ranges_of_nobody_are_swept() {
+	local file lost=/run/sbxrun-ranges/4294836224
+	[ -z "${SBX_UID:-}" ] || skip 'only root gives ranges'
+	do_bundle
+	sbx box create --rootfs "$B/rootfs" --id held
+	file=$(grep -ls "^$T/state/" /run/sbxrun-ranges/* || :)
+	[ -n "$file" ] || skip 'this host maps no ids'
+	echo "$T/other/box-lost" >"$lost"
+	sbx box gc
+	[ ! -e "$lost" ] || fail "$lost is still there"
+	[ -e "$file" ] || fail 'it was held'
+}
+
 run_tests

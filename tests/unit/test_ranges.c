@@ -529,6 +529,28 @@ TEST(the_same_container_finds_its_old_range_again)
 	end();
 }
 
+TEST(a_sweep_takes_what_nobody_holds)
+{
+	struct range_hold h;
+	uint32_t held;
+
+	begin();
+	held = take_and_record("a");
+	CHECK(take("b", &h) == 0); /* at work: its file is locked, and no record says so yet */
+	ranges_sweep_in(dfd, 100);
+	CHECK(is_there(held) && is_there(h.range.first));
+	fd_close(&h.fd);
+	fd_close(&h.dfd);
+	ranges_sweep_in(dfd, 0);
+	CHECK(is_there(h.range.first));
+	ranges_sweep_in(dfd, 100);
+	CHECK(is_there(held) && !is_there(h.range.first));
+	remove_record("a");
+	ranges_sweep_in(dfd, 100);
+	CHECK(!is_there(held));
+	end();
+}
+
 /* ---- a create that is killed, after each of its steps ---- */
 
 /* What it leaves; the lock goes with the process. */
