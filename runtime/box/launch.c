@@ -81,6 +81,7 @@ struct create_options box_options(const struct box_request *q, const struct box_
 		.strict = q->strict_limits,
 		.ids_if_possible = !q->policy,
 		.limits_if_possible = true,
+		.few_cgroups = true,
 		.no_cgroups = q->no_cgroups,
 		.systemd = q->systemd,
 		.systemd_timeout_s = q->systemd_timeout_s,

@@ -59,6 +59,7 @@ struct create_options {
 	const char *policy; /* a name, or a path; NULL: what the administrator says */
 	bool ids_if_possible; /* a host that can't map them is no reason to refuse (policy code) */
 	bool limits_if_possible; /* … and without cgroups rlimits hold what they can */
+	bool few_cgroups; /* only those of v1 that a box needs (plan/cgroup.h) */
 	bool strict; /* a config that can't be carried out in full is an error */
 	unsigned int preserve_fds;
 	unsigned int listen_fds; /* of these, the first: by socket activation */

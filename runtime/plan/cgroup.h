@@ -153,6 +153,10 @@ int cgroup_plan_make(const struct oci_config *c, const char *id, const struct cg
 const char *cgroup_plan_skips(const struct cgroup_host *host, bool rootless);
 
 /* Whether cgroups of ours can have this controller (v1's name). */
+/* Leaves out v1 hierarchies that limit nothing of what a box has, stop nothing and count nothing of
+ * it; with_named: but for those without a controller, which a systemd finds its processes by. */
+void cgroup_host_narrow(struct cgroup_host *host, bool with_named);
+
 bool cgroup_host_gives(const struct cgroup_host *host, const char *controller);
 /* … by a hierarchy of v1. */
 bool cgroup_host_gives_v1(const struct cgroup_host *host, const char *controller);

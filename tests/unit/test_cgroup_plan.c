@@ -661,6 +661,30 @@ TEST(sub_paths_that_make_no_sense_are_refused)
 	CHECK(strstr(SUBS(&none, S("a")), "has no cgroups"));
 }
 
+static const char *left_of(const struct cgroup_host *from, bool with_named)
+{
+	static char text[256];
+	struct cgroup_hierarchy v[16];
+	struct cgroup_host host = *from;
+	size_t i;
+
+	memcpy(v, from->v, from->n * sizeof(*v));
+	host.v = v;
+	cgroup_host_narrow(&host, with_named);
+	for (text[0] = '\0', i = 0; i < host.n; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s ",
+			 strrchr(host.v[i].mount, '/') + 1);
+	return text;
+}
+
+TEST(a_box_goes_without_hierarchies_that_do_nothing_for_it)
+{
+	CHECK_STR(left_of(&host_v1, false), "pids freezer devices memory cpu,cpuacct ");
+	CHECK_STR(left_of(&host_v1, true), "systemd pids freezer devices memory cpu,cpuacct ");
+	CHECK_STR(left_of(&host_hybrid, false), "pids freezer devices memory cpu unified ");
+	CHECK_STR(left_of(&host_v2, false), "c ");
+}
+
 int main(void)
 {
 	return unit_main();
