@@ -133,12 +133,26 @@ int listener_set_deadline(const struct listener_page *page, int sock, struct err
 void listener_hand_over(struct listener_page *page, int listener_fd, bool may_sleep)
 {
 	atomic_store(&page->number, listener_fd + 1);
+	if (may_sleep)
+		syscall(SYS_futex, &page->number, FUTEX_WAKE, 1, NULL, NULL, 0);
 	while (!atomic_load(&page->taken)) {
 		if (may_sleep)
 			syscall(SYS_futex, &page->taken, FUTEX_WAIT, 0, NULL, NULL, 0);
 		else
 			listener_pause();
 	}
+}
+
+/* A moment, or until init has woken us, which its filter may not let it do. Trust: the container may
+ * have the page, and wake us or change it as it likes: the next moment is a whole one then. */
+static bool listener_await(struct listener_page *page, int pidfd, bool woken)
+{
+	const struct timespec moment = {.tv_nsec = LOOP_MS};
+
+	if (woken)
+		return loop_is_ready(pidfd, POLLIN, loop_now() + LOOP_MS);
+	syscall(SYS_futex, &page->number, FUTEX_WAIT, 0, &moment, NULL, 0);
+	return loop_is_ready(pidfd, POLLIN, loop_now());
 }
 
 int listener_take(struct listener_page *page, int pidfd, struct error *e)
@@ -149,7 +163,7 @@ int listener_take(struct listener_page *page, int pidfd, struct error *e)
 		number = atomic_load(&page->number);
 		if (number)
 			break;
-		if (loop_is_ready(pidfd, POLLIN, loop_now() + LOOP_MS))
+		if (listener_await(page, pidfd, ms % 2))
 			return err_set(e, ERR_SYSTEM, "init died while its filter was loaded");
 	}
 	if (!number)
