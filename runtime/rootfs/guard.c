@@ -23,23 +23,18 @@
 
 enum { UP_MAX = 256 }; /* directories on the way to / */
 
-struct inode {
-	dev_t dev;
-	ino_t ino;
-};
-
 /* Itself first, then the directories above it, up to the root. */
 struct way {
 	size_t n;
-	struct inode v[UP_MAX];
+	struct guard_inode v[UP_MAX];
 };
 
-static bool inode_same(struct inode x, struct inode y)
+static bool inode_same(struct guard_inode x, struct guard_inode y)
 {
 	return x.dev == y.dev && x.ino == y.ino;
 }
 
-static bool way_has(const struct way *w, struct inode x)
+static bool way_has(const struct way *w, struct guard_inode x)
 {
 	size_t i;
 
@@ -87,11 +82,11 @@ static int guard_open_parent(const char *name, const struct stat *st)
 }
 
 /* A directory is above itself at the root alone; a directory that is bound into itself is not. */
-static bool is_root(struct inode x)
+static bool is_root(struct guard_inode x)
 {
 	struct stat st;
 
-	return stat("/", &st) == 0 && inode_same((struct inode){st.st_dev, st.st_ino}, x);
+	return stat("/", &st) == 0 && inode_same((struct guard_inode){st.st_dev, st.st_ino}, x);
 }
 
 /* name: what it is called; a directory's is not looked at. */
@@ -104,11 +99,11 @@ static int way_up(int fd, const char *name, struct way *ret)
 	ret->n = 0;
 	if (fstat(fd, &st) < 0)
 		return -1;
-	ret->v[ret->n++] = (struct inode){st.st_dev, st.st_ino};
+	ret->v[ret->n++] = (struct guard_inode){st.st_dev, st.st_ino};
 	dfd = S_ISDIR(st.st_mode) ? openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC) :
 				    guard_open_parent(name, &st);
 	while (dfd >= 0 && fstat(dfd, &st) == 0) {
-		struct inode now = {st.st_dev, st.st_ino};
+		struct guard_inode now = {st.st_dev, st.st_ino};
 
 		if (ret->n > 1 && inode_same(now, ret->v[ret->n - 1]) && is_root(now))
 			return 0;
@@ -139,13 +134,12 @@ static void look_at(struct guard_look *l, const char *path)
 	l->err = stat(path, &st) < 0 ? errno : 0;
 	if (l->err)
 		return;
-	l->dev = st.st_dev;
-	l->ino = st.st_ino;
+	l->at = (struct guard_inode){st.st_dev, st.st_ino};
 }
 
 static bool look_is_in(const struct guard_look *l, const struct way *w)
 {
-	return !l->err && way_has(w, (struct inode){l->dev, l->ino});
+	return !l->err && way_has(w, l->at);
 }
 
 static bool look_is_plain(struct guard_look *l, const char *path)
@@ -176,7 +170,7 @@ static bool allowance_fits(const char *word, const struct way *source, bool writ
 	if (rw)
 		path[len - 3] = '\0';
 	return stat(path, &st) == 0 &&
-	       way_has(source, (struct inode){st.st_dev, st.st_ino});
+	       way_has(source, (struct guard_inode){st.st_dev, st.st_ino});
 }
 
 /* Engines have places of their own below directories that they choose. Nobody can make such a name
@@ -216,10 +210,10 @@ static bool source_is_engines(const struct plan *p, struct guard_look *looks, co
 		return true;
 	memcpy(below.v, source->v + 1, (source->n - 1) * sizeof(*source->v));
 	below.n = source->n - 1;
-	if (stat(p->bundle, &st) == 0 && way_has(&below, (struct inode){st.st_dev, st.st_ino}))
+	if (stat(p->bundle, &st) == 0 && way_has(&below, (struct guard_inode){st.st_dev, st.st_ino}))
 		return true;
 	if (g->runtime_dir && stat(g->runtime_dir, &st) == 0 &&
-	    way_has(&below, (struct inode){st.st_dev, st.st_ino}))
+	    way_has(&below, (struct guard_inode){st.st_dev, st.st_ino}))
 		return true;
 	for (i = 0; i < g->n_paths; i++) {
 		if (g->paths[i].how != GUARD_ENGINES)
@@ -254,7 +248,7 @@ static int guard_refuse(const struct judged *j, const char *what, const char *pa
 }
 
 /* Does anything above a path, which has no links in it, have that inode? */
-static bool text_is_below(const char *path, struct inode x)
+static bool text_is_below(const char *path, struct guard_inode x)
 {
 	char above[PATH_MAX];
 	struct stat st;
@@ -263,22 +257,68 @@ static bool text_is_below(const char *path, struct inode x)
 	snprintf(above, sizeof(above), "%s", path);
 	while ((slash = strrchr(above, '/')) && slash != above) {
 		*slash = '\0';
-		if (stat(above, &st) == 0 && inode_same((struct inode){st.st_dev, st.st_ino}, x))
+		if (stat(above, &st) == 0 &&
+		    inode_same((struct guard_inode){st.st_dev, st.st_ino}, x))
 			return true;
 	}
-	return stat("/", &st) == 0 && inode_same((struct inode){st.st_dev, st.st_ino}, x);
+	return stat("/", &st) == 0 && inode_same((struct guard_inode){st.st_dev, st.st_ino}, x);
+}
+
+static void look_add(struct guard_look *l, const char *above, bool is_dir)
+{
+	struct stat st;
+
+	if (stat(above, &st) < 0)
+		return;
+	l->has_dir = l->has_dir || is_dir;
+	if (l->n_above < GUARD_ABOVE_MAX)
+		l->above[l->n_above++] = (struct guard_inode){st.st_dev, st.st_ino};
+	else
+		l->deep = true;
+}
+
+/* All that is above it, once for all sources. */
+static void look_walk(struct guard_look *l, const char *path)
+{
+	char above[PATH_MAX];
+	bool is_dir = true;
+	char *slash;
+
+	if (l->walked)
+		return;
+	l->walked = true;
+	snprintf(above, sizeof(above), "%s", path);
+	for (; (slash = strrchr(above, '/')) && slash != above; is_dir = false) {
+		*slash = '\0';
+		look_add(l, above, is_dir);
+	}
+	look_add(l, "/", is_dir);
+}
+
+/* As text_is_below(). */
+static bool look_is_below(struct guard_look *l, const char *path, struct guard_inode x)
+{
+	size_t i;
+
+	look_walk(l, path);
+	if (l->deep)
+		return text_is_below(path, x);
+	for (i = 0; i < l->n_above; i++)
+		if (inode_same(l->above[i], x))
+			return true;
+	return false;
 }
 
 /* Does the way up from a path, whatever links lead to it, come by that inode? Nearly all have no
  * links, which saves many looks. */
-static bool path_holds(struct inode x, const char *path, struct guard_look *l)
+static bool path_holds(struct guard_inode x, const char *path, struct guard_look *l)
 {
 	autoclose int fd = -1;
 	char name[PATH_MAX];
 	struct way own;
 
 	if (look_is_plain(l, path))
-		return text_is_below(path, x);
+		return look_is_below(l, path, x);
 	fd = open(path, O_PATH | O_CLOEXEC);
 	return fd < 0 || !guard_find_name(fd, name) || way_up(fd, name, &own) < 0 ||
 	       way_has(&own, x);
@@ -286,18 +326,12 @@ static bool path_holds(struct inode x, const char *path, struct guard_look *l)
 
 /* Would the source hold a path that is not there yet, but whose directory is? It may come while the
  * container runs. */
-static bool path_would_be_in(struct inode x, const char *path)
+static bool path_would_be_in(struct guard_inode x, const char *path, struct guard_look *l)
 {
-	char dir[PATH_MAX];
-	struct stat st;
-	char *slash;
-
-	snprintf(dir, sizeof(dir), "%s", path);
-	slash = strrchr(dir, '/');
-	if (!slash)
+	if (!strchr(path, '/'))
 		return false;
-	slash[slash == dir] = '\0';
-	return stat(dir, &st) == 0 && text_is_below(path, x);
+	look_walk(l, path);
+	return l->has_dir && look_is_below(l, path, x);
 }
 
 /* On, below or above one of the paths? */
@@ -305,7 +339,7 @@ static int guard_compare(const struct judged *j, const char *path, struct guard_
 			 struct error *e)
 {
 	look_at(l, path);
-	if (l->err && j->is_dir && path_would_be_in(j->way.v[0], path))
+	if (l->err && j->is_dir && path_would_be_in(j->way.v[0], path, l))
 		return guard_refuse(j, "would hold", path, write, e);
 	if (l->err == ENOENT || l->err == ENOTDIR || l->err == EACCES)
 		return 0; /* this host has none, or the caller can't get there himself */
@@ -397,7 +431,7 @@ int guard_check_root(const struct plan_guard *g, int root_fd, struct error *e)
 		return 0;
 	if (fd < 0 || fstat(root_fd, &st) < 0 || way_up(fd, g->state_root, &own) < 0)
 		return err_sys(e, "root.path: look at %s", g->state_root);
-	if (way_has(&own, (struct inode){st.st_dev, st.st_ino}))
+	if (way_has(&own, (struct guard_inode){st.st_dev, st.st_ino}))
 		return err_set(e, ERR_CONFIG,
 			       "policy %s refuses root.path: it holds the runtime's own state, %s "
 			       "[host-paths]",

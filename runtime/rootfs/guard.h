@@ -12,13 +12,24 @@
  * What was found at one of the plan's paths. One create looks there once, however many sources it
  * has: whoever could put another file there meanwhile could do so a moment later.
  */
+struct guard_inode {
+	dev_t dev;
+	ino_t ino;
+};
+
+enum { GUARD_ABOVE_MAX = 8 };
+
 struct guard_look {
 	bool done;
 	bool plain; /* no link is on the way; only once `links` was asked for */
 	bool links;
 	int err; /* 0: it is there */
-	dev_t dev;
-	ino_t ino;
+	struct guard_inode at;
+	bool walked;
+	bool deep;     /* there is no room for all directories above it … */
+	bool has_dir;  /* the one that it is in, or would be in, is there */
+	size_t n_above;
+	struct guard_inode above[GUARD_ABOVE_MAX]; /* … of which these are there */
 };
 
 /* Room for the looks of one create. */
