@@ -55,6 +55,7 @@ struct making {
 	struct init init;
 	struct netdevs netdevs;
 	struct created made;
+	pid_t launcher; /* which has ended, or is about to, and is not collected yet; or 0 */
 };
 
 /*
@@ -283,6 +284,16 @@ static int create_commit(struct making *m, int sock, struct error *e)
 	return o->pid_file ? life_write_pid_file(o->pid_file, c->pid, m->a, e) : 0;
 }
 
+/* Its end takes down the mounts in which binds were prepared, for which the kernel waits. Init goes
+ * on meanwhile, and nothing needs the launcher gone before the parent has to wait for init anyway;
+ * by then a hook or a test of the program finds it collected. */
+static void create_collect_launcher(struct making *m)
+{
+	if (m->launcher > 0)
+		child_collect(m->launcher);
+	m->launcher = 0;
+}
+
 /* The parent's side of the stages. */
 static int create_attend(struct making *m, int sock, struct error *e)
 {
@@ -292,6 +303,7 @@ static int create_attend(struct making *m, int sock, struct error *e)
 	if (create_set_oom_score(p, c->pid, e) < 0 || create_look_at_init(c, e) < 0)
 		return -1;
 	if (m->init.way.parent_acts) {
+		create_collect_launcher(m);
 		/* Interfaces first: hooks may want to set them up further. */
 		if (msg_wait(sock, e) < 0 || stage_await(sock, STAGE_MOUNTED, e) < 0 ||
 		    netdevs_move(p, c->pid, m->o->noter, m->a, &m->netdevs, e) < 0 ||
@@ -304,6 +316,7 @@ static int create_attend(struct making *m, int sock, struct error *e)
 		return -1;
 	if (create_prepare_record(m, e) < 0)
 		return -1;
+	create_collect_launcher(m);
 	if (msg_wait(sock, e) < 0 || stage_await(sock, STAGE_READY, e) < 0)
 		return -1;
 	timing_mark("ready");
@@ -382,7 +395,8 @@ static int create_spawn(struct making *m, struct error *e)
 			      .main = init_main,
 			      .context = in,
 			      .unified_dfd = in->host.cgroup.unified_dfd,
-			      .pid_ns = &in->host.pid_ns};
+			      .pid_ns = &in->host.pid_ns,
+			      .ret_launcher = &m->launcher};
 	int socks[2], result;
 
 	if (p->id_range.size)
@@ -404,6 +418,7 @@ static int create_spawn(struct making *m, struct error *e)
 	log_debug("init is process %d", c->pid);
 	create_close_inits(m);
 	result = c->pid < 0 ? -1 : create_attend(m, socks[0], e);
+	create_collect_launcher(m);
 	/* Before init is killed, and the namespace with it. */
 	if (result < 0)
 		netdevs_bring_back(&m->netdevs);

@@ -182,7 +182,9 @@ pid_t launch(const struct launch *l, int *ret_pidfd, struct error *e)
 		pid = launch_attend(l, launcher, socks[0], ret_pidfd, e);
 		if (pid < 0)
 			kill(launcher, SIGKILL);
-		if (launcher != pid)
+		if (pid > 0 && launcher != pid && l->ret_ended)
+			*l->ret_ended = launcher;
+		else if (launcher != pid)
 			child_collect(launcher);
 		if (pid < 0)
 			launch_give_up(socks[0]);

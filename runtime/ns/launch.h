@@ -23,6 +23,8 @@ struct launch {
 	uint64_t clone_flags; /* CLONE_NEW* of the child */
 	bool launcher_runs_main; /* it unshares then what it would have cloned */
 	int unified_dfd;      /* the cgroup that both are born into, or -1 */
+	pid_t *ret_ended; /* a launcher that has done its work, for the caller to collect when he
+			     waits anyway: its end takes its mounts down; NULL: nobody would */
 };
 
 /* The pid of the process that main() runs in as seen here, or -1; *ret_pidfd refers to it. */

@@ -219,6 +219,7 @@ pid_t spawn_init(const struct spawn *s, int *ret_pidfd, struct error *e)
 		.main = spawn_main,
 		.clone_flags = spawn_clone_flags(s),
 		.unified_dfd = s->unified_dfd,
+		.ret_ended = s->ret_launcher,
 	};
 
 	*ret_pidfd = -1;

@@ -45,6 +45,7 @@ struct spawn {
 	int (*before)(void *context, struct error *e);
 	uint64_t *ret_mnt_id; /* of init's new mount namespace, if known; NULL: not wanted */
 	uint64_t *ret_user_id; /* the same of its new user namespace */
+	pid_t *ret_launcher; /* the caller's to collect; it is left as it is where there is none */
 	struct pid_ns *pid_ns; /* for main(): set in the process that it runs in */
 };
 
