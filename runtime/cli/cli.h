@@ -130,6 +130,8 @@ struct cli {
 	char *idle;
 	char *net_limit, *net_rate;
 	bool remove;
+	/* mcp */
+	bool keep_boxes, no_redact;
 	/* learn */
 	char *output;
 	bool with_refused;
@@ -141,6 +143,7 @@ struct cli {
 	char **args;
 	size_t n_args;
 	char **argv; /* the whole command line */
+	size_t n_globals; /* words of it between the program and the command */
 	struct arena *arena;
 	int status; /* exit code when the command itself has succeeded */
 	int failure; /* when it has failed; 0 stands for 1 */
@@ -209,6 +212,6 @@ extern const struct cli_command cli_create, cli_start, cli_run, cli_state, cli_k
 	cli_list, cli_exec, cli_spec, cli_features, cli_plan,
 	cli_pause, cli_resume, cli_ps, cli_update, cli_events, cli_worker, cli_install,
 	cli_uninstall, cli_policy, cli_explain, cli_audit, cli_doctor, cli_do, cli_learn,
-	cli_box;
+	cli_box, cli_mcp;
 
 extern const char cli_version[];

@@ -1,0 +1,47 @@
+/* sbxrun mcp: boxes for clients of the Model Context Protocol. */
+#include <string.h>
+
+#include "base/str.h"
+#include "cli/cli.h"
+#include "mcp/mcp.h"
+
+/* "sbxrun version 1.2.3 …": the third word. */
+static const char *mcp_version(struct arena *a)
+{
+	const char *v = strstr(cli_version, "version ");
+
+	v = v ? v + strlen("version ") : cli_version;
+	return arena_strndup(a, v, strcspn(v, " \n"));
+}
+
+static int mcp_run(struct cli *c, struct error *e)
+{
+	const struct mcp_options o = {
+		.program = c->argv[0],
+		.globals = {.n = c->n_globals, .v = c->argv + 1},
+		.root = c->root,
+		.version = mcp_version(c->arena),
+		.keep = c->keep_boxes,
+		.raw = c->no_redact,
+	};
+
+	return mcp_serve(&o, e);
+}
+
+/* clang-format off */
+static const struct cli_option mcp_options[] = {
+	CLI_OPTION(keep_boxes, "keep-boxes", 0, CLI_FLAG, NULL, "boxes stay when the server ends"),
+	CLI_OPTION(no_redact, "no-redact", 0, CLI_FLAG, NULL, "leave secrets in the output of programs"),
+};
+/* clang-format on */
+const struct cli_command cli_mcp = {"mcp",
+				    "",
+				    "serve boxes to a client of the Model Context Protocol",
+				    mcp_options,
+				    ARRAY_SIZE(mcp_options),
+				    0,
+				    0,
+				    false,
+				    mcp_run,
+				    .answers = true,
+				    .diagnoses = true};

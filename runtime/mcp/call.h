@@ -1,0 +1,53 @@
+/*
+ * A call: one or more children, one after the other, and what the last one printed. Nobody waits
+ * here: the server's crowd serves the pipes and the end of each child.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "mcp/tool.h"
+#include "sys/crowd.h"
+
+enum { CALLS_MAX = 64, CALL_OUTPUT_MAX = 12 << 20, CALL_ERRORS_MAX = 16 << 10 };
+
+struct server;
+struct message;
+
+struct call {
+	struct server *server;
+	unsigned int slot;
+	struct arena arena;
+	const char *id; /* whom to answer: JSON; NULL: nobody any more */
+	bool modern;
+	const char *progress; /* the token: JSON; NULL: none is asked for */
+	const struct tool *tool;
+	const char *uri; /* of resources/read, as it was given */
+	struct tool_args args;
+	struct job job;
+	size_t at; /* the step that runs */
+	pid_t pid; /* of its child; -1: none */
+	struct crowd_member end, pipes[2];
+	struct buf out, err;
+	bool killed, cancelled, late;
+	int status;
+	int64_t began, deadline, tick; /* moments: sys/loop.h */
+	unsigned int ticks;
+};
+
+/* A call that waits for its first step; NULL: there are CALLS_MAX. */
+struct call *call_new(struct server *s, const char *id, bool modern);
+
+/* Starts the step at which it is. -1: it did not start. */
+int call_go(struct call *c, struct error *e);
+
+/* Told to end; it does so by itself, or is killed. Its answer is nobody's. */
+void call_cancel(struct call *c);
+
+/* What is due: progress, the end of its time. */
+void call_look(struct call *c, int64_t now);
+
+/* Of its record, and all that it has; its child is killed. */
+void call_free(struct call *c);

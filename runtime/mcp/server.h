@@ -1,0 +1,77 @@
+/* Who the client is, and what runs for it. */
+#pragma once
+
+#include "mcp/call.h"
+#include "mcp/keeper.h"
+#include "mcp/line.h"
+#include "mcp/mcp.h"
+#include "mcp/message.h"
+
+enum { VERSION_SIZE = 16, CLIENT_SIZE = 96 };
+
+/* What a client says of itself: once in the legacy era, with every request in the modern one. */
+struct client {
+	bool known; /* it has said initialize */
+	char version[VERSION_SIZE];
+	char name[CLIENT_SIZE]; /* quoted */
+	bool asks; /* it can ask its user (elicitation, as a form) */
+};
+
+struct server {
+	const struct mcp_options *o;
+	int crowd_fd;
+	struct line_in in;
+	struct line_out out;
+	struct crowd_member in_member, out_member, signal_member;
+	bool in_is_file, out_is_file; /* always ready, which the kernel doesn't watch */
+	struct client client; /* of the legacy era */
+	struct call *calls[CALLS_MAX];
+	struct keeper keeper;
+	bool over;
+};
+
+/* One message being answered. */
+struct request {
+	struct server *server;
+	struct arena *arena;
+	const struct message *message;
+	bool modern;
+	struct client client;
+	struct json_span meta;
+};
+
+/* ---- what calls tell ---- */
+
+/* The child of a step has ended: the next one, or the answer. */
+void server_step_done(struct call *c);
+void server_tell_progress(struct call *c, unsigned int seconds);
+
+/* Begins what was planned. */
+void server_begin(struct call *c);
+
+/* ---- answers (answer.c) ---- */
+
+/* An error of the protocol; id NULL: null. data is JSON or NULL. */
+void answer_error(struct server *s, const char *id, int code, const char *text, const char *data,
+		  struct arena *a);
+
+/* A result begins; members follow, each with a comma before it but the first, and the end. */
+void answer_begin(struct buf *b, const struct server *s, const char *id, bool modern);
+void answer_cache(struct buf *b, bool modern, unsigned int ttl_ms, bool is_public);
+void answer_end(struct server *s, struct buf *b, const char *id, struct arena *a);
+
+/* The result of a tool that did not do its work, in words for a model. */
+void answer_failure(struct call *c, const char *text);
+
+/* What became of a call whose last step has ended. */
+void answer_call(struct call *c);
+
+/* ---- resources (resource.c) ---- */
+
+void resource_templates(const struct request *q);
+void resource_list(const struct request *q);
+void resource_read(const struct request *q);
+void answer_resource(struct call *c, const char *mime, const char *text, bool blob);
+
+/* A call of this request, that has been answered if NULL. */
+struct call *server_new_call(const struct request *q);
