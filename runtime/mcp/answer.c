@@ -145,7 +145,8 @@ static const struct json_row run_result_rows[] = {
 };
 TABLE(run_result);
 
-/* Head and tail of what is too long; never half a character. Of base64: the head, in whole groups. */
+/* Head and tail of what is too long; never half a character. Of base64: the head, in whole groups.
+ */
 static const char *shorten(const char *text, bool base64, bool *cut, struct arena *a)
 {
 	size_t len = text ? strlen(text) : 0, head = SHOWN_MAX / 2, tail = len - SHOWN_MAX / 2;
@@ -203,10 +204,10 @@ static const char *run_object(struct call *c, const struct run_result *r, struct
 		   cut[1] ? "true" : "false");
 	member_as_is(&b, "execution_time", said);
 	member(&b, "error",
-	       r->error.message ? arena_printf(&c->arena, "%s: %s",
-					       r->error.type ? r->error.type : "Error",
-					       r->error.message) :
-				  NULL);
+	       r->error.message ?
+		       arena_printf(&c->arena, "%s: %s", r->error.type ? r->error.type : "Error",
+				    r->error.message) :
+		       NULL);
 	member_as_is(&b, "usage", said);
 	member_as_is(&b, "denials", said);
 	member_as_is(&b, "redactions", said);
@@ -290,7 +291,8 @@ static void answer_image(struct call *c, const struct file_result *r)
 	struct buf b;
 
 	if (!kind) {
-		answer_failure(c, "the file is no PNG, JPEG, GIF or WebP; code_read_file reads others");
+		answer_failure(
+			c, "the file is no PNG, JPEG, GIF or WebP; code_read_file reads others");
 		return;
 	}
 	if (strlen(r->content) > IMAGE_MAX) {

@@ -127,8 +127,8 @@ static int child_watch(struct call *c, struct error *e)
 		if (crowd_wait_for(c->server->crowd_fd, &c->pipes[i], EPOLLIN) < 0)
 			return err_sys(e, "watch a call");
 	}
-	c->end = (struct crowd_member){.fd = pidfd_open(c->pid, 0), .serve = end_serve,
-				       .context = c};
+	c->end = (struct crowd_member){
+		.fd = pidfd_open(c->pid, 0), .serve = end_serve, .context = c};
 	if (c->end.fd < 0 || crowd_wait_for(c->server->crowd_fd, &c->end, EPOLLIN) < 0)
 		return err_sys(e, "watch a call");
 	return keeper_call(&c->server->keeper, c->slot, c->end.fd, e);
@@ -144,8 +144,7 @@ int call_go(struct call *c, struct error *e)
 	c->out = buf_new(&c->arena, CALL_OUTPUT_MAX);
 	c->err = buf_new(&c->arena, CALL_ERRORS_MAX);
 	if (keeper_start(&c->server->keeper, c->server->o, e) < 0 ||
-	    (step->creates && !c->job.keep &&
-	     keeper_box(&c->server->keeper, c->job.box, e) < 0) ||
+	    (step->creates && !c->job.keep && keeper_box(&c->server->keeper, c->job.box, e) < 0) ||
 	    (in = input_make(step, e)) < 0)
 		return -1;
 	for (i = 0; i < 2; i++) {

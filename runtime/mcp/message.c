@@ -1,7 +1,7 @@
 /*
- * The whole line is read strictly once (json_read() without rows), so that a part of it can be taken
- * as it stands. What is refused has an id all the same, if one can be made out: a client that gets no
- * answer waits for its whole timeout.
+ * The whole line is read strictly once (json_read() without rows), so that a part of it can be
+ * taken as it stands. What is refused has an id all the same, if one can be made out: a client that
+ * gets no answer waits for its whole timeout.
  */
 #include "mcp/message.h"
 
@@ -97,8 +97,10 @@ static int message_read_kind(const char *line, size_t len, struct message *m, in
 		return refuse(RPC_REQUEST, ret_code);
 	}
 	if (m->kind != MESSAGE_NOTIFICATION && !m->id) {
-		err_set(e, ERR_CONFIG, "id: it is neither a string nor an integer of at most %d "
-				       "bytes", MESSAGE_ID_MAX);
+		err_set(e, ERR_CONFIG,
+			"id: it is neither a string nor an integer of at most %d "
+			"bytes",
+			MESSAGE_ID_MAX);
 		return refuse(RPC_REQUEST, ret_code);
 	}
 	if (m->params.text && !json_span_is_object(m->params)) {

@@ -3,8 +3,8 @@
  * says in which eras there is the method and what one must be to ask it; a method is answered at
  * once or becomes a call.
  *
- * Eras. Legacy clients say `initialize` first, and what they can then. Modern ones say it with every
- * request, in params._meta; nothing is remembered of them.
+ * Eras. Legacy clients say `initialize` first, and what they can then. Modern ones say it with
+ * every request, in params._meta; nothing is remembered of them.
  */
 #include "mcp/server.h"
 
@@ -90,8 +90,9 @@ static void client_name(struct client *c, const char *name)
 
 static void capabilities_write(struct buf *b, bool modern)
 {
-	buf_str(b, modern ? "\"capabilities\":{\"tools\":{},\"resources\":{}}" :
-			    "\"capabilities\":{\"tools\":{\"listChanged\":false},\"resources\":{}}");
+	buf_str(b, modern ?
+			   "\"capabilities\":{\"tools\":{},\"resources\":{}}" :
+			   "\"capabilities\":{\"tools\":{\"listChanged\":false},\"resources\":{}}");
 	buf_str(b, ",\"instructions\":");
 	json_write_string(b, instructions);
 }
@@ -387,7 +388,8 @@ static int request_judge(struct request *q, const struct method *m, const char *
 		return code;
 	if (!m || !(m->eras & (q->modern ? MODERN_ERA : LEGACY | (text ? MODERN_ERA : 0)))) {
 		if (m && m->serve == method_discover && !q->server->client.known) {
-			err_set(e, ERR_USAGE, "params._meta." META "protocolVersion: it is missing");
+			err_set(e, ERR_USAGE,
+				"params._meta." META "protocolVersion: it is missing");
 			return RPC_PARAMS;
 		}
 		err_set(e, ERR_USAGE, "there is no method %s (versions: " MODERN ", %s to %s)",
@@ -397,8 +399,9 @@ static int request_judge(struct request *q, const struct method *m, const char *
 	}
 	if (!q->modern && !(m->eras & FIRST)) {
 		if (!q->server->client.known) {
-			err_set(e, ERR_USAGE, "params._meta." META "protocolVersion: it is missing, "
-					      "and there was no initialize");
+			err_set(e, ERR_USAGE,
+				"params._meta." META "protocolVersion: it is missing, "
+				"and there was no initialize");
 			return RPC_PARAMS;
 		}
 		q->client = q->server->client;
@@ -446,8 +449,7 @@ static void serve_line(struct server *s, const char *line, size_t len, bool too_
 		answer_error(s, m.id, code, e.text, NULL, &a);
 	} else if (m.kind == MESSAGE_REQUEST) {
 		serve_request(s, &m, &a);
-	} else if (m.kind == MESSAGE_NOTIFICATION &&
-		   str_eq(m.method, "notifications/cancelled")) {
+	} else if (m.kind == MESSAGE_NOTIFICATION && str_eq(m.method, "notifications/cancelled")) {
 		method_cancelled(&(struct request){.server = s, .arena = &a, .message = &m});
 	}
 	arena_free(&a);
@@ -506,8 +508,8 @@ static void signal_serve(struct crowd_member *m, uint32_t events)
 /* Whether more may be read, and whether somebody waits to be told. */
 static int server_settle(struct server *s, struct error *e)
 {
-	bool reads = !s->in.ended && line_out_pending(&s->out) < LINES_PENDING_MAX &&
-		     !lines_wait(s);
+	bool reads =
+		!s->in.ended && line_out_pending(&s->out) < LINES_PENDING_MAX && !lines_wait(s);
 	bool writes = line_out_pending(&s->out) > 0;
 
 	if (!s->in_is_file && crowd_wait_for(s->crowd_fd, &s->in_member, reads ? EPOLLIN : 0) < 0) {
@@ -585,9 +587,8 @@ static int signals_open(struct server *s, struct error *e)
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGHUP);
 	sigprocmask(SIG_BLOCK, &ends, NULL);
-	s->signal_member = (struct crowd_member){.fd = signalfd(-1, &ends, SFD_CLOEXEC),
-						 .serve = signal_serve,
-						 .context = s};
+	s->signal_member = (struct crowd_member){
+		.fd = signalfd(-1, &ends, SFD_CLOEXEC), .serve = signal_serve, .context = s};
 	return s->signal_member.fd < 0 ||
 			       crowd_wait_for(s->crowd_fd, &s->signal_member, EPOLLIN) < 0 ?
 		       err_sys(e, "watch for signals") :

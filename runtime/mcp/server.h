@@ -14,7 +14,7 @@ struct client {
 	bool known; /* it has said initialize */
 	char version[VERSION_SIZE];
 	char name[CLIENT_SIZE]; /* quoted */
-	bool asks; /* it can ask its user (elicitation, as a form) */
+	bool asks;		/* it can ask its user (elicitation, as a form) */
 };
 
 struct server {
@@ -24,7 +24,7 @@ struct server {
 	struct line_out out;
 	struct crowd_member in_member, out_member, signal_member;
 	bool in_is_file, out_is_file; /* always ready, which the kernel doesn't watch */
-	struct client client; /* of the legacy era */
+	struct client client;	      /* of the legacy era */
 	struct call *calls[CALLS_MAX];
 	struct keeper keeper;
 	bool over;

@@ -54,8 +54,8 @@ struct job {
 
 struct tool {
 	const char *name, *title, *description;
-	const char *input;  /* JSON Schema: properties and what is required */
-	const char *output; /* the same; NULL: none */
+	const char *input;		      /* JSON Schema: properties and what is required */
+	const char *output;		      /* the same; NULL: none */
 	bool reads, destroys, repeats, opens; /* annotations: all four are always told */
 	const struct json_table *args;
 	enum answer_kind answer;

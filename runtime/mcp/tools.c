@@ -18,8 +18,10 @@ enum { WORDS_MAX = 1024, HOSTS_MAX = 64 };
 
 /* An argument that nobody knows is an error: a model would believe that it had an effect. */
 #define ARGS(t)                                                                                    \
-	static const struct json_table t##_table = {.name = #t, .size = sizeof(struct tool_args),  \
-						    .rows = t##_rows, .count = ARRAY_SIZE(t##_rows), \
+	static const struct json_table t##_table = {.name = #t,                                    \
+						    .size = sizeof(struct tool_args),              \
+						    .rows = t##_rows,                              \
+						    .count = ARRAY_SIZE(t##_rows),                 \
 						    .closed = true}
 
 static const struct json_row execute_rows[] = {
@@ -220,8 +222,7 @@ int tool_plan(const struct tool *t, struct json_span arguments, bool redact, str
 	if (arguments.text && !json_span_is_object(arguments))
 		return err_set(e, ERR_USAGE, "arguments: they are no object");
 	if (json_read("arguments", arguments.text ? arguments.text : "{}",
-		      arguments.text ? arguments.len : 2, t->args, &message_limits, ret, a,
-		      e) < 0)
+		      arguments.text ? arguments.len : 2, t->args, &message_limits, ret, a, e) < 0)
 		return -1;
 	if (t->plan(t, ret, redact, &job, a, e) < 0)
 		return -1;

@@ -38,8 +38,9 @@ static struct step *step_add(struct job *j)
 static int box_given(const struct tool_args *g, struct job *ret, struct error *e)
 {
 	if (!g->sandbox_id)
-		return err_set(e, ERR_USAGE, "sandbox_id: it is missing; box_create and "
-					     "code_execute name one");
+		return err_set(e, ERR_USAGE,
+			       "sandbox_id: it is missing; box_create and "
+			       "code_execute name one");
 	if (sandbox_check_id(g->sandbox_id, e) < 0)
 		return err_wrap(e, "sandbox_id");
 	ret->box = g->sandbox_id;
@@ -89,8 +90,9 @@ static int network_given(const struct tool_args *g, struct error *e)
 	bool wants = g->network_enabled.set && g->network_enabled.v;
 
 	if (wants && !g->allowed_domains.n)
-		return err_set(e, ERR_USAGE, "network_enabled: allowed_domains has to name the hosts "
-					     "that the box may reach");
+		return err_set(e, ERR_USAGE,
+			       "network_enabled: allowed_domains has to name the hosts "
+			       "that the box may reach");
 	if (!wants && g->allowed_domains.n)
 		return err_set(e, ERR_USAGE, "allowed_domains: network_enabled has to be true");
 	return 0;
@@ -136,8 +138,9 @@ int plan_execute(const struct tool *t, const struct tool_args *g, bool redact, s
 	if (language_given(g, e) < 0 || timeout_given(g, ret, e) < 0 || network_given(g, e) < 0)
 		return -1;
 	if (g->sandbox_id && g->allowed_domains.n)
-		return err_set(e, ERR_USAGE, "allowed_domains: what a box reaches is said when it is "
-					     "made; leave sandbox_id out for a new one");
+		return err_set(e, ERR_USAGE,
+			       "allowed_domains: what a box reaches is said when it is "
+			       "made; leave sandbox_id out for a new one");
 	if ((g->sandbox_id ? box_given(g, ret, e) : box_make_up(ret, a, e)) < 0)
 		return -1;
 	if (ret->new_box)
@@ -238,8 +241,10 @@ static const struct {
 	const char *tool, *verb;
 	bool json;
 } box_verbs[] = {
-	{"code_destroy_sandbox", "destroy", false}, {"box_list", "list", true},
-	{"box_logs", "logs", false},		    {"box_pause", "pause", false},
+	{"code_destroy_sandbox", "destroy", false},
+	{"box_list", "list", true},
+	{"box_logs", "logs", false},
+	{"box_pause", "pause", false},
 	{"box_resume", "resume", false},
 };
 

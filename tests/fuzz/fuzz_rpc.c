@@ -1,4 +1,5 @@
-/* Lines of a client of the Model Context Protocol: the message, and what a tool makes of arguments. */
+/* Lines of a client of the Model Context Protocol: the message, and what a tool makes of arguments.
+ */
 #include "fuzz.h"
 #include "mcp/message.h"
 #include "mcp/tool.h"

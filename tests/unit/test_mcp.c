@@ -69,16 +69,21 @@ TEST(what_is_no_message_is_refused_to_whom_it_came_from)
 	CHECK_INT(read_line("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\"}]", &m), RPC_REQUEST);
 	CHECK_INT(read_line("{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"a\"}", &m), RPC_REQUEST);
 	CHECK_STR(m.id, "1");
-	CHECK_INT(read_line("{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"a\",\"params\":{\"c\":\"\\u0000\"}}", &m),
-		  RPC_PARSE);
+	CHECK_INT(
+		read_line(
+			"{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"a\",\"params\":{\"c\":\"\\u0000\"}}",
+			&m),
+		RPC_PARSE);
 	CHECK_STR(m.id, "9");
-	CHECK_INT(read_line("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"a\",\"params\":[1]}", &m), RPC_PARAMS);
+	CHECK_INT(read_line("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"a\",\"params\":[1]}", &m),
+		  RPC_PARAMS);
 	CHECK_INT(read_line("{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"a\"}", &m), RPC_REQUEST);
 	CHECK_INT(read_line("{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"a\"}", &m), RPC_REQUEST);
 	CHECK_INT(read_line("{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"a\"}", &m), RPC_REQUEST);
 	CHECK_INT(read_line("{\"jsonrpc\":\"2.0\",\"id\":-,\"method\":\"a\"}", &m), RPC_PARSE);
 	CHECK_INT(read_line("{\"jsonrpc\":\"2.0\",\"id\":1}", &m), RPC_REQUEST);
-	CHECK_INT(read_line("{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"a\"}", &m), RPC_PARSE);
+	CHECK_INT(read_line("{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"a\"}", &m),
+		  RPC_PARSE);
 }
 
 TEST(lines_that_are_too_long_are_dropped_to_their_end)
@@ -134,10 +139,13 @@ TEST(arguments_become_single_words)
 		  "box exec --json --redact -- b --json a b");
 	CHECK_STR(words_of("code_read_file", "{\"sandbox_id\":\"b\",\"file_path\":\"--help\"}"),
 		  "box read --json -- b --help");
-	CHECK_STR(words_of("code_execute",
-			   "{\"sandbox_id\":\"-b\",\"language\":\"python\",\"code\":\"1\",\"timeout\":5}"),
-		  "box run --json --redact --timeout 5 -- -b python -");
-	CHECK(strstr(words_of("code_execute", "{\"sandbox_id\":\"a b\",\"language\":\"python\",\"code\":\"1\"}"),
+	CHECK_STR(
+		words_of(
+			"code_execute",
+			"{\"sandbox_id\":\"-b\",\"language\":\"python\",\"code\":\"1\",\"timeout\":5}"),
+		"box run --json --redact --timeout 5 -- -b python -");
+	CHECK(strstr(words_of("code_execute",
+			      "{\"sandbox_id\":\"a b\",\"language\":\"python\",\"code\":\"1\"}"),
 		     "sandbox_id"));
 	CHECK(strstr(words_of("code_execute",
 			      "{\"language\":\"python\",\"code\":\"1\",\"network_enabled\":true,"
@@ -157,7 +165,9 @@ TEST(every_tool_says_all_four_hints_and_a_schema)
 		struct buf b = buf_new(&arena, 1 << 16);
 
 		tool_write(&tools[i], &b);
-		CHECK_INT(json_read("tool", b.data, b.len, &any, &json_default_limits, &object, &arena, &e), 0);
+		CHECK_INT(json_read("tool", b.data, b.len, &any, &json_default_limits, &object,
+				    &arena, &e),
+			  0);
 		CHECK(strstr(b.data, "readOnlyHint") && strstr(b.data, "destructiveHint") &&
 		      strstr(b.data, "idempotentHint") && strstr(b.data, "openWorldHint"));
 		CHECK(strlen(tools[i].name) <= 40);
