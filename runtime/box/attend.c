@@ -16,12 +16,29 @@
 #include "box/running.h"
 #include "box/sandbox.h"
 
-enum { CPU_LOOK_MS = 10, INPUT_END_MS = 100, DRAIN_MS = 2000 };
+enum { CPU_LOOK_MS = 10, INPUT_END_MS = 100, DRAIN_MS = 2000, ENDING_MS = 1000 };
 
 /* The reaper of a call in a box that stays is not the first process there, which has to kill the
- * rest. */
-static void run_kill(struct running *x)
+ * rest. Beside sessions that is left to the call's own reaper at first: if the program has stopped
+ * that one, the sessions have had their time, too. */
+void run_kill(struct running *x)
 {
+	const char sig = SIGKILL;
+
+	/* The interpreter; its reaper takes what that has started along. */
+	if (x->cell && x->phase < ENDING &&
+	    send(x->control[1], &sig, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1) {
+		x->phase = ENDING;
+		x->kill_at = loop_now() + ENDING_MS * LOOP_MS;
+		return;
+	}
+	if (!x->cell && x->q->sandbox && x->q->sandbox->has_sessions && x->phase < ENDING) {
+		x->phase = ENDING;
+		x->kill_at = loop_now() + ENDING_MS * LOOP_MS;
+		outlet_cut(&x->orders);
+		shutdown(x->control[1], SHUT_WR);
+		return;
+	}
 	x->phase = KILLED;
 	pidfd_send_signal(x->box.pidfd, SIGKILL, NULL, 0);
 	if (x->q->sandbox)
@@ -44,7 +61,7 @@ static void run_end_softly(struct running *x, int sig)
 		return;
 	x->phase = TOLD;
 	x->kill_at = loop_now() + grace * LOOP_MS;
-	run_signal_all(x, sig);
+	run_signal_all(x, x->cell ? SIGINT : sig);
 }
 
 /* ---- what the loop serves ---- */
@@ -152,6 +169,8 @@ void run_set_up_loop(struct running *x)
 	denials_add(&x->denials, &x->loop);
 	resolver_add(&x->resolver, &x->loop);
 	run_set_up_streams(x);
+	if (x->cell)
+		session_cell_add(x);
 	/* Last: what came before its end is served. */
 	loop_add(&x->loop, x->box.pidfd, POLLIN, run_serve_end, x);
 }
@@ -180,24 +199,24 @@ static void run_look_at_cpu(struct running *x)
 	x->cpu_look = loop_now() + (left > least ? left : least);
 }
 
-static void run_look_at_clock(struct running *x)
+void run_look_at_clock(struct running *x)
 {
 	const int64_t now = loop_now(), until = x->started + x->q->limits.timeout_ns;
 
 	if (x->phase == RUNS && now >= until) {
 		x->r->timed_out = true;
 		run_end_softly(x, SIGTERM);
-	} else if (x->phase == TOLD && now >= x->kill_at) {
+	} else if ((x->phase == TOLD || x->phase == ENDING) && now >= x->kill_at) {
 		run_kill(x);
 	}
 	run_look_at_cpu(x);
 }
 
-static int64_t run_next_moment(const struct running *x)
+int64_t run_next_moment(const struct running *x)
 {
 	int64_t next = x->phase == RUNS ? x->started + x->q->limits.timeout_ns :
-		       x->phase == TOLD ? x->kill_at :
-					  LOOP_NEVER;
+		       x->phase == TOLD || x->phase == ENDING ? x->kill_at :
+								LOOP_NEVER;
 
 	if (x->phase == RUNS && x->q->limits.cpu_time_ns && x->cpu_look < next)
 		next = x->cpu_look;
@@ -210,7 +229,7 @@ static int64_t run_next_moment(const struct running *x)
 
 /* ---- during ---- */
 
-static void run_settle(struct running *x)
+void run_settle(struct running *x)
 {
 	stream_settle(&x->streams[0]);
 	stream_settle(&x->streams[1]);
@@ -261,7 +280,7 @@ static uint64_t run_most(const struct stream *s)
 
 /* Whoever reads our output may
  * take his time, unless the time was up: then he has a moment for each part of it. */
-static void run_drain(struct running *x)
+void run_drain(struct running *x)
 {
 	const uint64_t most[2] = {run_most(&x->streams[0]), run_most(&x->streams[1])};
 	int64_t until = loop_now() + DRAIN_MS * LOOP_MS;
@@ -295,8 +314,16 @@ static void run_settle_sandbox(struct running *x)
 
 	run_serve_control(x, 0);
 	x->is_collected = life_wait(&x->box, LOOP_NEVER, &x->end, &ignored) > 0;
-	if (x->last.kind != REAPER_ENDED)
+	if (x->last.kind != REAPER_ENDED &&
+	    !(x->q->sandbox->has_sessions && x->last.kind == REAPER_FAILED)) {
 		sandbox_kill(x->q->sandbox);
+		if (x->q->sandbox->has_sessions)
+			notes_add(&x->r->notes.notes,
+				  arena_strdup(x->a, "the sessions of the box have ended with this "
+						     "call: what looks after a call was killed"),
+				  x->a);
+		x->q->sandbox->has_sessions = false;
+	}
 	if (!sandbox_settle(x->q->sandbox, x->a))
 		notes_add(&x->r->notes.notes,
 			  arena_strdup(x->a, "what the call has started does not end"), x->a);
@@ -314,6 +341,7 @@ void run_attend(struct running *x)
 		run_settle(x);
 		run_look_at_clock(x);
 		if (loop_round(&x->loop, run_next_moment(x)) < 0) {
+			x->phase = ENDING;
 			run_kill(x); /* nobody would watch its limits */
 			break;
 		}

@@ -19,6 +19,7 @@
  *	redact.c     secrets in the output           audit.c      a record of runs
  *	result.c     the result as JSON              words.c      errors in the caller's words
  *	explain.c    what it would be held to        sandbox.c    boxes that stay between calls
+ *	session.c    interpreters that stay in them  drivers/     what these run
  */
 #pragma once
 
@@ -122,6 +123,9 @@ struct network_rules; /* box/network.h */
 struct box_request {
 	const char *state_root;
 	struct sandbox *sandbox; /* the box that it runs in, locked; NULL: one of its own */
+	bool session; /* what joins it is an interpreter that stays (session.h), and q->args is all
+		       */
+	bool session_begins;   /* something is asked for that only its begin can give */
 	const char *code_path; /* where the code goes there */
 	const char *facts; /* of a box that stays: an annotation of its config; NULL: none */
 	const char *policy; /* NULL: code */
@@ -248,6 +252,9 @@ struct box_result {
 	const char *install; /* as JSON: what was installed; NULL: nothing was to be */
 	const char *product; /* of a step that compiles; NULL: there is none */
 	size_t product_len;
+	const char *session; /* of one: members of the result (session_frame.h); NULL: none … */
+	const char *value;   /* … and what its code came to, as a person sees it; NULL: nothing */
+	size_t value_len;
 	struct box_result *compile; /* the step before; NULL: there was none */
 };
 

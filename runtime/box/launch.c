@@ -110,7 +110,7 @@ static void run_close_theirs(struct running *x)
 }
 
 /* Before the program is there. Packages have a network of their own. */
-static int run_join_network(struct running *x, struct error *e)
+int run_join_network(struct running *x, struct error *e)
 {
 	const struct network_rules *alone = x->q->alone;
 	const int result = alone ? network_join_alone(x->q->sandbox, alone, &x->network, e) :
@@ -259,6 +259,7 @@ void run_send_order(struct running *x)
 		.file_mode = compiled ? 0700 : 0600,
 		.file_size = x->q->code_len,
 		.deny_write_execute = run_denies_write_execute(x),
+		.beside = x->q->sandbox && x->q->sandbox->has_sessions,
 	};
 
 	run_choose_cpus(x, order.cpus);

@@ -277,6 +277,16 @@ void redact_free(struct redact *r)
 	redact_matcher_free(r->matcher);
 }
 
+void redact_begin(struct redact *r, enum redact_stream stream)
+{
+	struct stage *s;
+
+	for (s = r->stages[stream]; s; s = s->next) {
+		s->len = s->at = s->wait = 0;
+		s->begun = s->ended = false;
+	}
+}
+
 void redact_feed(struct redact *r, enum redact_stream stream, const char *p, size_t len,
 		 const struct redact_sink *sink)
 {

@@ -73,6 +73,9 @@ int redact_read_rules(const char *text, size_t len, struct arena *a, struct reda
 struct redact *redact_new(const struct redact_rules *user, struct arena *a);
 void redact_free(struct redact *r);
 
+/* A text that has nothing to do with what was fed before; what that had found stays counted. */
+void redact_begin(struct redact *r, enum redact_stream stream);
+
 /* What stream prints next. */
 void redact_feed(struct redact *r, enum redact_stream stream, const char *p, size_t len,
 		 const struct redact_sink *sink);

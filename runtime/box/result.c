@@ -331,6 +331,10 @@ void box_result_write(const struct box_result *r, struct buf *b)
 		buf_str(b, r->install);
 	}
 	result_strings(b, "notes", r->notes.notes.v, r->notes.notes.n);
+	if (r->session) {
+		buf_char(b, ',');
+		buf_str(b, r->session);
+	}
 	if (r->compile) {
 		result_key(b, "compile");
 		box_result_write(r->compile, b);

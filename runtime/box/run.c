@@ -31,7 +31,7 @@ static const char *run_new_id(struct arena *a)
 }
 
 /* Of a broken file of rules nobody should hear when the program has run. */
-static int run_read_rules(struct running *x, struct error *e)
+int run_read_rules(struct running *x, struct error *e)
 {
 	const char *path = x->q->redact_rules;
 	struct redact_rules rules = {0};
@@ -63,6 +63,16 @@ static void run_take(struct running *x)
 		unlinkat(x->workspace.dfd, x->q->takes, 0);
 }
 
+void run_tell_network(struct running *x)
+{
+	network_tell(&x->network, &x->denials, &x->r->network);
+	if (x->r->network.has && !x->r->network.known)
+		notes_add(&x->r->notes.notes,
+			  arena_strdup(x->a, "the process that carried the box's connections ended "
+					     "before it: it had no network since"),
+			  x->a);
+}
+
 /* Whether what it wrote is of interest, and not only how full its places are. */
 static bool run_looks(const struct running *x)
 {
@@ -85,12 +95,7 @@ static int run_finish(struct running *x, struct error *e)
 		return run_explain_start(x, e);
 	run_judge(x, &x->end);
 	run_note_missing(x);
-	network_tell(&x->network, &x->denials, &x->r->network);
-	if (x->r->network.has && !x->r->network.known)
-		notes_add(&x->r->notes.notes,
-			  arena_strdup(x->a, "the process that carried the box's connections ended "
-					     "before it: it had no network since"),
-			  x->a);
+	run_tell_network(x);
 	run_tell_limits(x);
 	denials_tell(&x->denials, x->r);
 	if (x->q->compiles && x->r->status == BOX_OK)
@@ -171,12 +176,11 @@ static void run_close(struct running *x)
 	box_root_close(&x->root);
 }
 
-int box_run(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)
+void run_begin(struct running *x, const struct box_request *q, struct arena *a,
+	       struct box_result *ret)
 {
-	static const int left_out[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGPIPE};
-	struct box_request own = *q;
-	struct running x = {
-		.q = &own,
+	*x = (struct running){
+		.q = q,
 		.a = a,
 		.r = ret,
 		.pipes = {{-1, -1}, {-1, -1}, {-1, -1}},
@@ -196,8 +200,6 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 		.disk = DISK_NONE,
 		.begun = loop_now(),
 	};
-	int result;
-
 	*ret = (struct box_result){
 		.id = run_new_id(a),
 		.language = q->language,
@@ -211,6 +213,16 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 	};
 	ret->limits.disk = box_workspace_size(&q->limits);
 	ret->sandbox_id = q->sandbox ? q->sandbox->id : NULL;
+}
+
+int box_run(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)
+{
+	static const int left_out[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGPIPE};
+	struct box_request own = *q;
+	struct running x;
+	int result;
+
+	run_begin(&x, &own, a, ret);
 	result = q->sandbox ? sandbox_root(q->sandbox, &x.root) : box_root_find(q, a, &x.root, e);
 	if (result == 0) {
 		ret->rootfs = x.root.name;

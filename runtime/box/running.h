@@ -20,6 +20,7 @@ enum { RUN_TEXT_MAX = 4 << 20 };
 enum phase {
 	RUNS,
 	TOLD,	/* to end, by a signal that it may handle */
+	ENDING, /* its reaper kills it */
 	KILLED,
 };
 
@@ -54,7 +55,20 @@ struct running {
 	bool has_ended;
 	bool is_collected;
 	struct life_end end;
+	struct cell *cell; /* of a session (session_cell.c); NULL: a program of its own */
 };
+
+/* A run of which nothing has happened yet, and what its result says at first. */
+void run_begin(struct running *x, const struct box_request *q, struct arena *a,
+	       struct box_result *ret);
+
+/* What carries the connections of a box that stays, for the time of a call; and what it has
+ * carried. */
+int run_join_network(struct running *x, struct error *e);
+void run_tell_network(struct running *x);
+
+/* The rules of redaction, if it is asked for. */
+int run_read_rules(struct running *x, struct error *e);
 
 /* Pipes and sockets, before anything is made. */
 int run_open_pipes(struct running *x, struct error *e);
@@ -77,6 +91,17 @@ void run_attend(struct running *x);
 
 /* Of our own, as far as they have come: who gets one ends his box, or what he does after it. */
 void run_take_signals(struct running *x);
+
+/* Its pieces, for who attends otherwise: before a round; after it; when the next one is due; all
+ * that is in the pipes, at the end. */
+void run_settle(struct running *x);
+void run_look_at_clock(struct running *x);
+int64_t run_next_moment(const struct running *x);
+void run_drain(struct running *x);
+void run_kill(struct running *x);
+
+/* What a session has in the loop besides. */
+void session_cell_add(struct running *x);
 
 /* Why a box that was made never had a program. Returns -1. */
 int run_explain_start(const struct running *x, struct error *e);

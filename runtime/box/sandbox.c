@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "box/session.h"
 #include "json/json.h"
 #include "reaper/order.h"
 #include "sys/loop.h"
@@ -24,6 +25,8 @@ enum {
 	SETTLE_MS = 5000,
 	STATUS_MAX = 4096
 };
+
+enum { MARK_NONE = ' ', MARK_CALL = 'c' };
 
 int64_t sandbox_now(void)
 {
@@ -43,6 +46,31 @@ void sandbox_touch(struct sandbox *s)
 	/* If it can't be written, the box goes a call earlier. */
 	if (s->lock_fd >= 0 && pwrite(s->lock_fd, text, USED_SIZE, 0) != USED_SIZE)
 		return;
+}
+
+/* Behind the moment, where nobody else reads. */
+static void sandbox_mark(struct sandbox *s, char mark)
+{
+	/* Unmarked, what a call that is killed has left stays beside the sessions. */
+	if (s->has_sessions && pwrite(s->lock_fd, &mark, 1, USED_SIZE) != 1)
+		return;
+}
+
+void sandbox_enter(struct sandbox *s)
+{
+	sandbox_mark(s, MARK_CALL);
+}
+
+void sandbox_leave(struct sandbox *s)
+{
+	sandbox_mark(s, MARK_NONE);
+}
+
+static bool sandbox_is_marked(const struct sandbox *s)
+{
+	char mark = MARK_NONE;
+
+	return pread(s->lock_fd, &mark, 1, USED_SIZE) == 1 && mark == MARK_CALL;
 }
 
 bool sandbox_read_used(int fd, int64_t *ret_used, uint32_t *ret_idle_s)
@@ -81,6 +109,9 @@ const char *sandbox_container(const char *id, struct arena *a)
 
 void sandbox_close(struct sandbox *s)
 {
+	if (s->lock_fd >= 0)
+		sandbox_leave(s);
+	s->has_sessions = false;
 	fd_close(&s->dfd);
 	fd_close(&s->lock_fd);
 	fd_close(&s->init_pidfd);
@@ -234,7 +265,7 @@ static bool sandbox_is_quiet(const struct sandbox *s, struct arena *a)
 {
 	if (!sandbox_lives(s))
 		return true; /* its end is that of all */
-	return sandbox_has_killed(s) && life_is_alone(s->root, &s->record, a);
+	return sandbox_has_killed(s) && (s->has_sessions || life_is_alone(s->root, &s->record, a));
 }
 
 bool sandbox_settle(const struct sandbox *s, struct arena *a)
@@ -274,10 +305,12 @@ int sandbox_lock(struct sandbox *s, int64_t until, struct arena *a, struct error
 		return sandbox_refuse_missing(s->root, s->id, a, e);
 	sandbox_touch(s);
 	/* What a call has left whose caller and reaper were killed. */
+	s->has_sessions = session_is_any(s) && !sandbox_is_marked(s);
 	if (!sandbox_is_quiet(s, a))
 		sandbox_kill(s);
 	if (!sandbox_settle(s, a))
 		return err_set(e, ERR_SYSTEM, "what ran in box \"%s\" before does not end", s->id);
+	sandbox_enter(s);
 	return 0;
 }
 

@@ -15,6 +15,11 @@
  * of its last use, by the clock that nobody sets (CLOCK_BOOTTIME). ROOT/boxes:expired has the ids
  * that have expired.
  *
+ * Sessions. Interpreters may stay between calls (session.h). What ends with a call then is what it
+ * has started, and nothing else: the call's reaper takes its own along (reaper_order.beside). A
+ *mark in ROOT/box-ID/box says that a call is on; a call that finds it ends all that is in the box,
+ *with the sessions, for nobody knows what was left there.
+ *
  * Locks. A call holds one on ROOT/box-ID/box: calls come one at a time, which is why the end of a
  * call may kill all that is in the box. One on ROOT/boxes:expired is held while a box is made, so
  * that the number of boxes holds, and while boxes are swept. destroy takes neither, and wins over a
@@ -81,6 +86,7 @@ struct sandbox {
 	int lock_fd;	/* of the file in it; locked: for a call */
 	int init_pidfd; /* of its first process */
 	int64_t used;	/* when it was used last: nanoseconds since the machine's start */
+	bool has_sessions; /* once it is locked: interpreters that stay (session.h) */
 };
 #define SANDBOX_NONE ((struct sandbox){.dfd = -1, .lock_fd = -1, .init_pidfd = -1})
 
@@ -117,6 +123,12 @@ int sandbox_open(const char *root, const char *id, struct arena *a, struct sandb
 /* For a call: waits until no other is there, until the moment (sys/loop.h). Nothing of a call
  * before is left in it then. */
 int sandbox_lock(struct sandbox *s, int64_t until, struct arena *a, struct error *e);
+
+/* From here on until sandbox_leave() what is in it can't be told from what a session has started:
+ * if the call is not heard of again, the next one ends all. Of a box with sessions alone; a lock
+ * enters, and sandbox_close() leaves. */
+void sandbox_enter(struct sandbox *s);
+void sandbox_leave(struct sandbox *s);
 
 /* It was used now. */
 void sandbox_touch(struct sandbox *s);

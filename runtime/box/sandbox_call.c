@@ -37,7 +37,7 @@ int sandbox_root(const struct sandbox *s, struct box_root *ret)
 
 static struct strings call_args(const struct box_request *q, struct arena *a)
 {
-	const struct box_language *l = q->language;
+	const struct box_language *l = q->session ? NULL : q->language;
 	const char *const *words = l ? l->run : (const char *const[]){NULL};
 	struct strings args = {.v = arena_array(a, BOX_WORDS_MAX + q->args.n + 1, char *)};
 	size_t i;
@@ -80,7 +80,7 @@ int sandbox_join(const struct box_request *q, bool network, const int streams[3]
 		.strict = q->strict_limits,
 		.streams = streams,
 		.control_fd = control_fd,
-		.program_comes = q->language && q->language->compile[0],
+		.program_comes = q->language && !q->session && q->language->compile[0],
 		.observe = q->denials == DENIALS_FULL  ? OBSERVE_FULL :
 			   q->denials == DENIALS_CALLS ? OBSERVE_CALLS :
 							 OBSERVE_NOTHING,

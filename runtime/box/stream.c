@@ -48,6 +48,13 @@ void outlet_put(struct outlet *o, const void *p, size_t n)
 	o->source->fd = o->fd;
 }
 
+void outlet_cut(struct outlet *o)
+{
+	o->broken = true;
+	o->at = o->pending.len = 0;
+	o->source->fd = -1;
+}
+
 bool outlet_is_empty(const struct outlet *o)
 {
 	return o->at == o->pending.len;

@@ -45,6 +45,8 @@ struct stream {
 void outlet_add(struct outlet *o, int fd, size_t max, struct loop *l);
 /* A line, or bytes, to be written when there is room. */
 void outlet_put(struct outlet *o, const void *p, size_t n);
+/* What is not written yet won't be. */
+void outlet_cut(struct outlet *o);
 bool outlet_is_empty(const struct outlet *o);
 void outlet_free(struct outlet *o);
 

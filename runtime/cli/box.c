@@ -8,6 +8,7 @@
 #include "box/network.h"
 #include "box/operator.h"
 #include "box/sandbox.h"
+#include "box/session.h"
 #include "cli/box.h"
 #include "cli/cli.h"
 #include "cli/do.h"
@@ -244,7 +245,7 @@ static int call_request(struct cli *c, struct sandbox *s, bool is_command, struc
 	    do_stdin(c, q, ret_stdin_fd, e) < 0)
 		return -1;
 	q->terminal = false;
-	return 0;
+	return c->session || c->restart ? session_request(c, is_command, q, e) : 0;
 }
 
 static int call_run(struct cli *c, const char *id, bool is_command, struct error *e)
@@ -267,8 +268,10 @@ static int call_run(struct cli *c, const char *id, bool is_command, struct error
 	if (result == 0)
 		result = sandbox_lock(&s, loop_now() + q.limits.timeout_ns, c->arena, e);
 	if (result == 0) {
-		result = box_do(&q, c->arena, r, e);
+		result = c->session ? session_run(&q, c->session, c->restart, c->arena, r, e) :
+				      box_do(&q, c->arena, r, e);
 		sandbox_touch(&s);
+		sandbox_leave(&s);
 		box_log(c, &s, &(struct sandbox_event){.verb = is_command ? "exec" : "run",
 						       .result = r,
 						       .args = q.args,
@@ -287,7 +290,7 @@ static int call_run(struct cli *c, const char *id, bool is_command, struct error
 		(void)!do_show(c, r, &ignored);
 		return -1;
 	}
-	return do_show(c, r, e);
+	return session_show(c, r, e) < 0 ? -1 : do_show(c, r, e);
 }
 
 static int box_exec(struct cli *c, const char *id, struct error *e)
@@ -313,7 +316,10 @@ static const struct box_verb verbs[] = {
 	  "file-size", "ulimit", "strict-limits", "allow", "deny", "net-limit", "net-rate",
 	  "json"}},
 	{"exec", "ID -- COMMAND [ARG…]", 2, SIZE_MAX, box_exec, {CALL_OPTIONS}},
-	{"run", "ID LANGUAGE CODE|FILE|- [-- ARG…]", 3, SIZE_MAX, box_run_code, {CALL_OPTIONS}},
+	{"run", "ID LANGUAGE CODE|FILE|- [-- ARG…]", 3, SIZE_MAX, box_run_code,
+	 {CALL_OPTIONS, "session", "restart"}},
+	{"sessions", "ID", 1, 1, box_list_sessions, {"json"}},
+	{"end-session", "ID [NAME]", 1, 2, box_end_session, {"json"}},
 	{"install", "ID pypi|npm NAME[==VERSION]", 3, 3, box_install,
 	 {"timeout", "output-limit", "redact", "redact-rules", "audit", "json", "stream"}},
 	{"allow", "ID HOST[:PORT]…", 2, SIZE_MAX, box_allow, {"remove", "audit", "json"}},
@@ -366,6 +372,8 @@ static const struct cli_option verb_options[] = {
 	CLI_OPTION(redact, "redact", 0, CLI_FLAG, NULL, "exec, run: take secrets out of the output"),
 	CLI_OPTION(redact_rules, "redact-rules", 0, CLI_TEXT, "FILE", "exec, run: further rules for that, as JSON"),
 	CLI_OPTION(audit, "audit", 0, CLI_TEXT, "FILE", "exec, run, install, allow, deny: append a line about it to a chained file"),
+	CLI_OPTION(session, "session", 0, CLI_MAYBE, "[=NAME]", "run: in an interpreter that stays, with its variables (default: \"default\")"),
+	CLI_OPTION(restart, "restart", 0, CLI_FLAG, NULL, "run: end the session that is there, and begin it anew"),
 	CLI_OPTION(json, "json", 0, CLI_FLAG, NULL, "print JSON, and nothing else"),
 	CLI_OPTION(stream, "stream", 0, CLI_FLAG, NULL, "exec, run: print events as they happen, a JSON object a line"),
 };
@@ -379,6 +387,7 @@ static bool option_is_given(const struct cli *c, const struct cli_option *o)
 	case CLI_FLAG:
 		return *(const bool *)field;
 	case CLI_TEXT:
+	case CLI_MAYBE:
 		return *(char *const *)field != NULL;
 	case CLI_NUMBER:
 		return *(const unsigned int *)field != 0;
@@ -431,6 +440,6 @@ const struct cli_command cli_box = {
 	"create [LANGUAGE] | exec ID -- COMMAND [ARG…] | run ID LANGUAGE CODE|FILE|- [-- ARG…] | "
 	"install ID pypi|npm NAME[==VERSION] | allow ID HOST[:PORT]… | deny ID HOST[:PORT]… | "
 	"rules ID | write ID PATH [FILE|-] | read ID PATH | ls ID [PATH] | stat ID PATH | rm-file ID PATH | "
-	"list | logs ID | pause ID | resume ID | destroy ID | gc",
+	"sessions ID | end-session ID [NAME] | list | logs ID | pause ID | resume ID | destroy ID | gc",
 	"keep a box between calls, and run code in it", verb_options, ARRAY_SIZE(verb_options), 1,
 	SIZE_MAX, true, box_run_verb, .failure = DO_FAILURE};

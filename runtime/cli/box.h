@@ -5,6 +5,8 @@
 #include "cli/cli.h"
 
 struct sandbox;
+struct box_request;
+struct box_result;
 struct sandbox_event;
 
 /* Notes what was done in a box. */
@@ -13,6 +15,14 @@ void box_log(const struct cli *c, const struct sandbox *s, const struct sandbox_
 /* A box that isn't there is a result, too, for who asked for one. */
 struct box_result;
 void box_call_explain(struct box_result *r, const char *id, const struct error *e, struct arena *a);
+
+/* Makes the request of a call one of a session, or refuses what sessions do not have. */
+int session_request(struct cli *c, bool is_command, struct box_request *q, struct error *e);
+
+/* For people: what the code came to. */
+int session_show(const struct cli *c, const struct box_result *r, struct error *e);
+int box_list_sessions(struct cli *c, const char *id, struct error *e);
+int box_end_session(struct cli *c, const char *id, struct error *e);
 
 int box_write_file(struct cli *c, const char *id, struct error *e);
 int box_read_file(struct cli *c, const char *id, struct error *e);

@@ -130,6 +130,8 @@ struct cli {
 	char *idle;
 	char *net_limit, *net_rate;
 	bool remove;
+	char *session;
+	bool restart;
 	/* mcp */
 	bool keep_boxes, no_redact;
 	/* learn */
@@ -150,7 +152,13 @@ struct cli {
 	void (*fails)(struct cli *c, const struct error *e); /* of the command; NULL: nothing */
 };
 
-enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_NUMBER, CLI_LIST /* may be repeated */ };
+enum cli_kind {
+	CLI_FLAG,
+	CLI_TEXT,
+	CLI_NUMBER,
+	CLI_LIST,  /* may be repeated */
+	CLI_MAYBE, /* a text behind "=", or "default" */
+};
 
 struct cli_option {
 	const char *name;

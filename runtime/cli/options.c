@@ -57,6 +57,10 @@ static int option_set(struct cli *c, const struct cli_option *o, char *value, st
 
 	if (o->kind == CLI_FLAG)
 		return option_set_flag(c, o, value, e);
+	if (o->kind == CLI_MAYBE) {
+		*(char **)field = value ? value : arena_strdup(c->arena, "default");
+		return 0;
+	}
 	if (!value)
 		return err_set(e, ERR_USAGE, "flag needs an argument: --%s", o->name);
 	if (o->kind == CLI_TEXT) {
@@ -117,7 +121,7 @@ static int option_read(struct cli *c, char **argv, size_t *at, const struct cli_
 		o = option_find(&help_option, 1, name, len);
 	if (!o)
 		return option_unknown(c, word, name, len, options, n, e);
-	if (o->kind != CLI_FLAG && !value && (value = argv[*at + 1]))
+	if (o->kind != CLI_FLAG && o->kind != CLI_MAYBE && !value && (value = argv[*at + 1]))
 		(*at)++;
 	(*at)++;
 	return option_set(c, o, value, e);
@@ -159,7 +163,8 @@ void cli_print_options(FILE *out, const struct cli_option *options, size_t n)
 				      snprintf(left, sizeof(left), "      ");
 
 		snprintf(left + len, sizeof(left) - (size_t)len, "--%s%s%s", o->name,
-			 o->argument ? " " : "", o->argument ? o->argument : "");
+			 o->argument && o->kind != CLI_MAYBE ? " " : "",
+			 o->argument ? o->argument : "");
 		fprintf(out, "%-32s %s\n", left, o->help);
 	}
 }

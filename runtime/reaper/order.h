@@ -7,7 +7,8 @@
  *	a byte: a signal for all processes      ──►
  *	                                        ◄──  word: ENDED with a status as of wait()
  *
- * The end of the socket is the end of the box.
+ * The end of the socket is the end of the box. Of a call beside others (beside) it is the end of
+ *its program, which is told as any end of it; and signals are for the program's process group.
  */
 #pragma once
 
@@ -28,7 +29,7 @@ struct reaper_order {
 	uint32_t name_size;	     /* of the file to write, with its final zero; 0: none */
 	uint32_t file_mode;
 	uint32_t deny_write_execute; /* for the program and all it starts */
-	uint32_t unused;
+	uint32_t beside; /* others are there that stay: it signals and takes along its own alone */
 };
 
 enum reaper_kind { REAPER_RUNS = 1, REAPER_ENDED, REAPER_FAILED };

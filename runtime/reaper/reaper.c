@@ -8,7 +8,9 @@
  * (the argument "wait"): it collects children, and a signal from outside kills all but itself. Each
  * call is a second one, a child from outside. That one isn't first, and so sees by itself to it
  * that nothing outlives the call: the orphans of the call become its children, and calls come one
- * at a time, so all others in the pid namespace are its own.
+ * at a time, so all others in the pid namespace are its own. Unless there are sessions
+ * (box/session.h): then it stops all others, so that nobody forks, kills its children until there
+ * are none, and lets the rest go on.
  *
  * It runs with the program's rights, ids and filter, has no C library and no memory but a page or
  * two, and nobody inside can look into it (PR_SET_DUMPABLE). Arguments: the number of its socket,
@@ -103,12 +105,62 @@ static int is_first(void)
 	return call3(__NR_getpid, 0, 0, 0) == 1;
 }
 
+static int beside; /* as the order says */
+
+/* Kills those that are its children now; 0: nobody says who they are. */
+static int kill_children(void)
+{
+	char text[4096];
+	long n, i, pid = 0;
+	int fd = (int)call(__NR_openat, AT_FDCWD, (long)"/proc/thread-self/children",
+			   O_RDONLY | O_CLOEXEC, 0, 0);
+
+	if (fd < 0)
+		return 0;
+	n = call3(__NR_read, fd, (long)text, sizeof(text));
+	call3(__NR_close, fd, 0, 0);
+	for (i = 0; i < n; i++) {
+		if (text[i] != ' ') {
+			pid = pid * 10 + (text[i] - '0');
+			continue;
+		}
+		if (pid > 0)
+			call3(__NR_kill, pid, SIGKILL, 0);
+		pid = 0;
+	}
+	return n >= 0; /* none at all: wait4() says so, too */
+}
+
+/* What a process that is killed leaves becomes our child, so each round goes a level deeper. */
+static void end_own(void)
+{
+	call3(__NR_kill, -1, SIGSTOP, 0);
+	do {
+		if (!kill_children())
+			call3(__NR_kill, -1, SIGKILL, 0);
+	} while (call(__NR_wait4, ANY_CHILD, 0, 0, 0, 0) != -ECHILD);
+	call3(__NR_kill, -1, SIGCONT, 0);
+}
+
+/* Whether it has no child; those that have ended are collected. */
+static int is_childless(void)
+{
+	long got;
+
+	while ((got = call(__NR_wait4, ANY_CHILD, 0, NO_HANG, 0, 0)) > 0)
+		;
+	return got == -ECHILD;
+}
+
 /* The end of the reaper, and of all others. One kill() for all: nobody can fork past it. A call
  * without a process of its own leaves the others alone: they may be of the next one. */
 __attribute__((noreturn)) static void end_all(int status)
 {
-	if (!is_first() && call(__NR_wait4, ANY_CHILD, 0, NO_HANG, 0, 0) != -ECHILD) {
-		call3(__NR_kill, -1, SIGKILL, 0);
+	if (!is_first() && !is_childless()) {
+		if (beside)
+			end_own();
+		else
+			call3(__NR_kill, -1, SIGKILL, 0);
 		while (call(__NR_wait4, ANY_CHILD, 0, 0, 0, 0) != -ECHILD)
 			;
 	}
@@ -226,17 +278,28 @@ static void collect(int sock, long program, const char *file)
 	}
 }
 
-static void pass_on(int sock, const char *file)
+/* Whom a signal is for. */
+static long everybody(long program)
+{
+	return beside ? -program : -1;
+}
+
+static void pass_on(struct poll_fd *sock, long program, const char *file)
 {
 	unsigned char sig = 0;
-	long got = call3(__NR_read, sock, (long)&sig, 1);
+	long got = call3(__NR_read, sock->fd, (long)&sig, 1);
 
 	if (got == 1)
-		call3(__NR_kill, -1, sig, 0);
+		call3(__NR_kill, everybody(program), sig, 0);
 	if (got == 1 || got == -EINTR)
 		return;
 	remove_file(file);
-	end_all(127);
+	if (!beside)
+		end_all(127);
+	/* It may have left its group, or not have one yet. */
+	call3(__NR_kill, -program, SIGKILL, 0);
+	call3(__NR_kill, program, SIGKILL, 0);
+	sock->fd = -1;
 }
 
 static struct poll_fd signals(unsigned long set)
@@ -258,9 +321,9 @@ __attribute__((noreturn)) static void attend(int sock, long program, const char 
 		/* A signal for the first process is one for all, if it comes from outside. */
 		if (fds[0].got && call3(__NR_read, fds[0].fd, (long)&info, sizeof(info)) > 0 &&
 		    info.ssi_signo != SIGCHLD && !info.ssi_pid)
-			call3(__NR_kill, -1, (long)info.ssi_signo, 0);
-		if (fds[1].got)
-			pass_on(sock, file);
+			call3(__NR_kill, everybody(program), (long)info.ssi_signo, 0);
+		if (fds[1].fd >= 0 && fds[1].got)
+			pass_on(&fds[1], program, file);
 	}
 }
 
@@ -306,6 +369,7 @@ static void obey(int sock, struct reaper_order *o, char name[REAPER_NAME_MAX])
 	name[0] = '\0';
 
 	take(sock, o, sizeof(*o));
+	beside = o->beside && !is_first();
 	for (i = 0; i < REAPER_CPU_WORDS; i++)
 		any |= o->cpus[i];
 	if (any)

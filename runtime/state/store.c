@@ -54,7 +54,7 @@
 /* What else is in the directory of a container, but for the record and what the container wrote. */
 static const char *const own_files[] = {RECORD_NEW, CONFIG, SOCKET};
 
-enum { ID_MAX = 255, CLAIM_TRIES = 16, LOCK_TRIES = 2000 /* 10 s */ };
+enum { ID_MAX = 255, CLAIM_TRIES = 16, REMOVE_TRIES = 16, LOCK_TRIES = 2000 /* 10 s */ };
 
 void store_close(struct store *s)
 {
@@ -381,6 +381,8 @@ static void store_remove_others(const struct store *s)
 
 int store_remove(struct store *s, struct error *e)
 {
+	int tries = REMOVE_TRIES;
+
 	if (store_sweep(s, e) < 0)
 		return -1;
 	store_remove_own(s);
@@ -388,8 +390,12 @@ int store_remove(struct store *s, struct error *e)
 	/* The record goes last but for the directory: until then the clean-up can be repeated. */
 	if (unlinkat(s->dfd, RECORD, 0) < 0 && errno != ENOENT)
 		return err_sys(e, "remove the record of container \"%s\"", s->id);
-	if (unlinkat(s->root_dfd, s->id, AT_REMOVEDIR) < 0 && errno != ENOENT)
-		return err_sys(e, "remove the state of container \"%s\"", s->id);
+	/* Somebody may just make a file there, for a container whose end he has not noticed yet. */
+	while (unlinkat(s->root_dfd, s->id, AT_REMOVEDIR) < 0 && errno != ENOENT) {
+		if ((errno != ENOTEMPTY && errno != EEXIST) || !tries--)
+			return err_sys(e, "remove the state of container \"%s\"", s->id);
+		store_remove_others(s);
+	}
 	return 0;
 }
 

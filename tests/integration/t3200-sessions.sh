@@ -1,0 +1,262 @@
+#!/bin/bash
+# sbxrun box run --session: interpreters that stay between calls. What stays, what comes back, what ends a session, and what other calls do to it.
+# Views: v2 variables_stay other_calls_leave_sessions_alone
+# shellcheck disable=SC2016,SC2154
+. "${0%/*}/../lib/test.sh"
+
+_box() { SBXRUN_ROOTFS_DIR=$T/library sbx box "$@"; }
+_new() {
+	needs python3
+	BOX=$(_box create --rootfs host "$@")
+}
+# OPTION… CODE
+_cell() { run _box run --session "${@:1:$#-1}" "$BOX" python "${!#}"; }
+_json() { _cell --json "$@"; }
+_of() { jq -r "$1" <<<"$out"; }
+_keeper() { "$SBXRUN" --root "$T/state" box sessions --json "$BOX" | jq -r '.[].session'; }
+
+variables_stay() {
+	_new
+	_cell $'import math\nx = 41\nprint("printed")\nx + 1'
+	rc_is 0
+	is "$out" $'printed\n42'
+	_json 'def f(y): return x + y + math.floor(1.5)
+f(_)'
+	is "$(_of '.status, .exit_code, .result["text/plain"], .session.name, .session.cell, .session.began, .session.lost')" \
+		$'ok\n0\n84\ndefault\n2\nfalse\nfalse'
+	_json 'x = 5;'
+	is "$(_of '.result, .exception')" $'null\nnull'
+	_cell 'x + 1;'
+	is "$out" ''
+	_cell 'await __import__("asyncio").sleep(0)
+async def g(): return 7
+await g()'
+	is "$out" 7
+	run _box run --session=other "$BOX" python 'x'
+	rc_is 1
+	like "$err" 'NameError'
+	is "$(_box sessions --json "$BOX" | jq -c 'map([.session, .language, .cells]) | sort')" '[["default","python",5],["other","python",1]]'
+}
+
+what_fails_leaves_the_session() {
+	_new
+	_cell 'x = 1'
+	_json 'def f():
+    return x / 0
+f()'
+	rc_is 1
+	is "$(_of '.status, .exit_code, .exception.name, .exception.value, .session.lost')" $'error\n1\nZeroDivisionError\ndivision by zero\nfalse'
+	like "$(_of .stderr)" '<cell 2>", line 2, in f'
+	unlike "$(_of .stderr)" 'sbxrun'
+	_json 'f('
+	is "$(_of .exception.name)" SyntaxError
+	_json 'import sys; sys.exit(3)'
+	rc_is 3
+	is "$(_of '.exit_code, .exception')" $'3\nnull'
+	_json 'input("name? ")'
+	is "$(_of .exception.name)" EOFError
+	like "$(_of .exception.value)" 'no standard input'
+	_cell 'import os
+if os.fork() == 0: x = 2
+else: os.wait()'
+	rc_is 0
+	_cell x
+	is "$out" 1
+}
+
+figures_and_forms_come_back() {
+	_new
+	_box exec "$BOX" -- sh -c 'mkdir matplotlib; : >matplotlib/__init__.py; cat >matplotlib/pyplot.py' <<-'PY'
+		import sys
+		sys.modules["matplotlib"].rcParams = {}
+		class Figure:
+		    def savefig(self, to, format): to.write(b"\x89PNG" if format == "png" else b"<svg/>")
+		shown = [1, 2]
+		get_fignums = lambda: list(shown)
+		figure = lambda n: Figure()
+		close = lambda what: shown.clear()
+	PY
+	_json 'import matplotlib.pyplot as plt
+class Table:
+    def _repr_html_(self): return "<table>"
+    def _repr_png_(self): return b"png"
+    def _repr_json_(self): return {"a": 1}
+    def _repr_svg_(self): raise ValueError
+    def _repr_jpeg_(self): return "no base64!"
+    def __repr__(self): return "a table"
+display(Table())
+Table()'
+	is "$(_of '.result | keys | join(" ")')" 'application/json image/png text/html text/plain'
+	is "$(_of '.result["text/plain"], .result["text/html"], .result["image/png"], .result["application/json"]')" $'a table\n<table>\ncG5n\n{"a": 1}'
+	is "$(_of '.displays | length')" 3
+	is "$(_of '.displays[1]["image/png"], .displays[0]["text/html"]')" $'iVBORw==\n<table>'
+	_json 'sys = __import__("sys"); sys.modules["matplotlib"].rcParams["savefig.format"] = "svg"; plt.shown.append(3)'
+	is "$(_of '.displays[0]["image/svg+xml"]')" '<svg/>'
+	_json '"x" * 100000'
+	like "$(_of '.result["text/plain"]')" '34466 characters more'
+	_json 'class Bad:
+    def __repr__(self): raise ValueError
+Bad()'
+	like "$(_of '.result["text/plain"]')" 'raised ValueError'
+	_json '"\ud800\0"'
+	rc_is 0
+	_json --redact 'print("me@example.org"); "you@example.org"'
+	like "$(_of '.stdout + .result["text/plain"]')" 'REDACTED_EMAIL.*REDACTED_EMAIL'
+	unlike "$out" 'example.org'
+	is "$(_of '.redactions[0].count')" 2
+}
+
+time_that_is_up_interrupts() {
+	_new
+	_cell 'x = 1'
+	_json --timeout 0.5 'print("before"); n = 7
+while True: pass'
+	rc_is 124
+	is "$(_of '.status, .stdout, .exception.name, .session.lost')" $'timeout\nbefore\n\nKeyboardInterrupt\nfalse'
+	_json --timeout 0.5 'import asyncio; await asyncio.sleep(1000)'
+	is "$(_of '.status, .session.lost')" $'timeout\nfalse'
+	_cell 'x + n'
+	is "$out" 8
+	# One that does not hear it.
+	_json --timeout 0.5 'import signal, subprocess; signal.signal(signal.SIGINT, signal.SIG_IGN)
+p = subprocess.Popen(["setsid", "sleep", "1000"])
+while True: pass'
+	rc_is 124
+	is "$(_of '.status, .session.lost')" $'timeout\ntrue'
+	is "$(sbx ps --format json "box-$BOX" | jq length)" 1
+	_json x
+	is "$(_of '.exception.name, .session.began, .session.lost_before')" $'NameError\ntrue\nfalse'
+}
+
+an_interpreter_that_ends_is_told() {
+	_new
+	_json 'import os; print("out", flush=True); os._exit(5)'
+	rc_is 5
+	is "$(_of '.status, .stdout, .error.type, .session.lost')" $'error\nout\n\nSessionEnded\ntrue'
+	_json 'import os; os.kill(os.getpid(), 9)'
+	is "$(_of '.status, .signal, .session.lost')" $'signal\nSIGKILL\ntrue'
+	_cell 'x = 1'
+	_json 'import threading, os, time; threading.Thread(target=lambda: (time.sleep(0.05), os._exit(0))).start()'
+	wait_until 20 eval '[ -z "$(_keeper)" ]'
+	_json 'x'
+	is "$(_of '.exception.name, .session.began')" $'NameError\ntrue'
+	_box end-session "$BOX"
+	is "$(_box sessions --json "$BOX")" '[]'
+	run _box end-session "$BOX"
+	rc_is 125
+	like "$err" 'has no session "default"'
+	_cell 'x = 2'
+	_json --restart 'x'
+	is "$(_of '.exception.name, .session.cell')" $'NameError\n1'
+}
+
+what_is_left_running_does_not_print_into_the_next_call() {
+	_new
+	_cell 'import threading, time, sys
+go = threading.Event()
+def late():
+    go.wait(); print("late"); done.set()
+done = threading.Event()
+threading.Thread(target=late).start()
+threading.Timer(0.2, go.set).start()'
+	wait_until 20 eval '_json "done.is_set()"; [ "$(_of ".result[\"text/plain\"]")" = True ] || [ "$(_of .session.bytes_between.stdout)" != 0 ]'
+	if [ "$(_of .session.bytes_between.stdout)" != 0 ]; then
+		unlike "$(_of .stdout)" late
+		like "$(_of '.notes | join(" ")')" 'printed between the calls'
+	fi
+}
+
+other_calls_leave_sessions_alone() {
+	_new
+	_cell 'x = 1'
+	_box exec "$BOX" -- sh -c '(setsid sleep 1000 &); (sleep 1000 &) ; exit 0'
+	run _box exec --json "$BOX" -- ps -eo comm=
+	unlike "$(_of .stdout)" sleep
+	is "$(grep -c reaper <<<"$(_of .stdout)")" 3
+	run _box exec --timeout 0.3 "$BOX" -- sh -c 'trap "" TERM; (setsid sleep 1000 &); while :; do :; done'
+	rc_is 124
+	run _box exec "$BOX" -- /nosuch
+	rc_is 127
+	run _box run "$BOX" python 'import os; os.fork(); os.kill(os.getpid(), 15)'
+	_cell 'x'
+	is "$out" 1
+	is "$(sbx ps --format json "box-$BOX" | jq length)" 3
+}
+
+limits_and_denials_hold() {
+	_new --memory 64m --pids-limit 16
+	_json --output-limit 10 'print("0123456789abcdef"); import os
+try: os.mkdir("/usr/x")
+except OSError as e: print(e.errno)'
+	is "$(_of '.truncated.stdout, .limits.output')" $'true\n10'
+	like "$(_of '.denials[] | select(.kind == "file") | .target')" '/usr/x'
+	_json '1'
+	is "$(_of '.denials')" '[]'
+	_cell --stream 'print("one")'
+	is "$(jq -rs '.[0].data, .[-1].event, .[-1].result.session.cell' <<<"$out")" $'one\n\nend\n3'
+	[[ $(_box create --json --rootfs host | jq -r '.notes | join(" ")') != *limit* ]] || return 0
+	_json 'b = bytearray(200 << 20)'
+	is "$(_of '.session.lost')" true
+	is "$(_of .status)" oom
+}
+
+what_can_not_be_had_is_refused() {
+	_new
+	run _box exec --session "$BOX" -- true
+	rc_is 125
+	like "$err" 'box exec has no --session'
+	run _box run --session=a/b "$BOX" python 1
+	like "$err" 'is no name of a session'
+	run _box run --restart "$BOX" python 1
+	like "$err" 'of which --session'
+	run _box run --session "$BOX" c 1
+	like "$err" 'no sessions of c'
+	run _box run --session "$BOX" python 1 -- arg
+	like "$err" 'no arguments'
+	run _box run --session --cpu-time 1 "$BOX" python 1
+	like "$err" 'cpu-time'
+	run _box run --session "$BOX" python "$(printf 'x = "\xff"')"
+	like "$err" 'UTF-8'
+	_cell -e A=b 'import os; os.environ["A"]'
+	is "$out" "'b'"
+	_cell -e A=c 'os.environ["A"]'
+	rc_is 125
+	like "$err" 'has begun'
+	_box pause "$BOX" || return 0
+	_cell 1
+	rc_is 125
+	like "$err" 'is paused'
+	_box resume "$BOX"
+	_cell 1
+	rc_is 0
+}
+
+# Whoever is killed, nothing is left, and nobody waits.
+the_death_of_each_party_is_survived() {
+	local keeper
+	_new
+	_cell 'x = 1'
+	"$SBXRUN" --root "$T/state" box run --session "$BOX" python 'open("up", "w"); import time; time.sleep(1000)' &
+	wait_until 20 _box read "$BOX" up
+	kill -KILL $!
+	wait $! || :
+	_json x
+	is "$(_of '.exception.name, .session.began')" $'NameError\ntrue'
+	is "$(sbx ps --format json "box-$BOX" | jq length)" 3
+	# The keeper: the parent of the session's reaper, which is the second process of the box.
+	keeper=$(ps -o ppid= -p "$(sbx ps --format json "box-$BOX" | jq '.[1]')" | tr -d ' ')
+	kill -KILL "$keeper"
+	wait_until 20 eval '[ "$(sbx ps --format json "box-$BOX" | jq length)" = 1 ]'
+	_json x
+	is "$(_of '.session.began, .session.lost_before')" $'true\ntrue'
+	# The reaper.
+	kill -KILL "$(sbx ps --format json "box-$BOX" | jq '.[1]')"
+	wait_until 20 eval '[ -z "$(_keeper)" ]'
+	_json x
+	is "$(_of '.session.began')" true
+	is "$(sbx ps --format json "box-$BOX" | jq length)" 3
+	_box destroy "$BOX"
+	[ ! -e "$T/state/box-$BOX" ] || fail 'the record is there'
+}
+
+run_tests
