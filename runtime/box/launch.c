@@ -222,23 +222,29 @@ int run_create(struct running *x, struct error *e)
 }
 
 /* As many of our own processors as the box may use; else programs start a thread for each of the
- * machine's. Which ones is drawn, so that boxes don't crowd together. */
+ * machine's. Which ones is drawn, so that boxes don't crowd together; pids of boxes that follow each
+ * other are a few apart, mostly the same number each time. */
 static void run_choose_cpus(const struct running *x, uint64_t cpus[REAPER_CPU_WORDS])
 {
-	unsigned int want = (x->q->limits.cpus + 999) / 1000, all = 0, at, i;
+	const uint32_t drawn = (uint32_t)x->box.pid * 2654435761U >> 16; /* Knuth's factor */
+	unsigned int want = (x->q->limits.cpus + 999) / 1000, all, at = 0, skip;
 	cpu_set_t set;
 
 	if (sched_getaffinity(0, sizeof(set), &set) < 0)
 		return;
-	for (i = 0; i < CPU_SETSIZE; i++)
-		all += CPU_ISSET(i, &set) ? 1 : 0;
+	all = (unsigned int)CPU_COUNT(&set);
 	if (want >= all)
 		return;
-	for (at = (unsigned int)x->box.pid % CPU_SETSIZE; want; at = (at + 1) % CPU_SETSIZE)
-		if (CPU_ISSET(at, &set)) {
-			cpus[at / 64] |= UINT64_C(1) << at % 64;
-			want--;
+	for (skip = drawn % all; want; at = (at + 1) % CPU_SETSIZE) {
+		if (!CPU_ISSET(at, &set))
+			continue;
+		if (skip) {
+			skip--;
+			continue;
 		}
+		cpus[at / 64] |= UINT64_C(1) << at % 64;
+		want--;
+	}
 }
 
 /* It passes on to whatever the program starts, and node or java, where they are at hand, would
