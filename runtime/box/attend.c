@@ -107,6 +107,7 @@ static int run_serve_control(void *context, short events)
 	       (ssize_t)sizeof(word)) {
 		if (word.kind != REAPER_RUNS) {
 			x->last = word;
+			timing_mark("program ended in the box");
 			continue;
 		}
 		x->r->mdwe = word.value != 0;

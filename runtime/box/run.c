@@ -224,6 +224,7 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 
 	run_begin(&x, &own, a, ret);
 	result = q->sandbox ? sandbox_root(q->sandbox, &x.root) : box_root_find(q, a, &x.root, e);
+	timing_mark("root found");
 	if (result == 0) {
 		ret->rootfs = x.root.name;
 		if (x.root.note)

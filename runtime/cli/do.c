@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "base/timing.h"
 #include "box/audit.h"
 #include "box/box.h"
 #include "box/explain.h"
@@ -279,6 +280,7 @@ static int do_run(struct cli *c, struct error *e)
 		c->failure = DO_FAILURE;
 		return -1;
 	}
+	timing_mark("result shown");
 	/* Others' leavings last, and not by who has no time. */
 	if (!r->interrupted)
 		box_sweep(q.state_root);

@@ -516,6 +516,7 @@ static int create_prepare(struct making *m, struct error *e)
 	if (create_open_console(m, e) < 0 ||
 	    range_open_mapped(&m->plan, &m->tightened, &in->host.sources, m->a, e) < 0)
 		return -1;
+	timing_mark("binds prepared");
 	in->host.sources.nodes_fd = nodes_new_for(&m->plan);
 	if (o->reaped && (in->reaper.file_fd = reaper_open(e)) < 0)
 		return -1;
@@ -542,6 +543,7 @@ static int create_make(struct making *m, struct error *e)
 
 	if (store_claim(m->o->root, m->o->id, &c->store, e) < 0)
 		return -1;
+	timing_mark("id claimed");
 	m->init.record = &c->record;
 	m->init.host.store = &c->store;
 	if (store_write(&c->store, &c->record, m->a, e) == 0 &&

@@ -6,6 +6,7 @@
 
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/timing.h"
 #include "cgroup/stats.h"
 #include "life/internal.h"
 #include "sys/child.h"
@@ -75,6 +76,7 @@ int life_wait(struct created *c, int64_t until, struct life_end *ret, struct err
 	status = child_collect_usage(c->pid, &usage);
 	if (status < 0)
 		return err_sys(e, "wait for container \"%s\"", c->record.id);
+	timing_mark("init collected");
 	end.status = child_exit_code(status);
 	end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	end.cpu_ns = end_cpu(&usage);

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "base/timing.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/rdt.h"
 #include "init/hooks.h"
@@ -128,6 +129,7 @@ static int destroy_all(struct store *s, const struct record *r, int pidfd,
 		result = -1;
 	if (life_act_by_ids(destroy_cgroups, &cgroups, s, a, result < 0 ? &other : e) < 0)
 		result = -1;
+	timing_mark("cgroups removed");
 	if (life_act_by_ids(destroy_writings, s, s, a, result < 0 ? &other : e) < 0)
 		result = -1;
 	if (rdt_remove(&r->rdt, result < 0 ? &other : e) < 0)

@@ -34,6 +34,7 @@ def arguments():
     p.add_argument("--docker")
     p.add_argument("--peers")
     p.add_argument("--work")
+    p.add_argument("--state")
     p.add_argument("--id")
     p.add_argument("sbxrun")
     p.add_argument("raw")
@@ -77,7 +78,7 @@ def bundles(a):
 
 
 def contestants(a):
-    state = os.path.join(a.work, "state")
+    state = os.path.join(a.state, "sbxrun")
     do = [a.sbxrun, "--root", state, "do", "--rootfs", "host"]
     env = {"SBXRUN_ROOTFS_DIR": os.path.join(a.work, "library")}
     yield Contestant("plain", lambda p, _: PROGRAMS[p])
@@ -95,7 +96,7 @@ def contestants(a):
         found, env = find(a, name)
         if not found:
             continue
-        call = [*found, "--root", os.path.join(a.work, "state-" + name), *extra]
+        call = [*found, "--root", os.path.join(a.state, name), *extra]
         yield Contestant(name, lambda p, i, call=call: [*call, "run", "--bundle", made[p], f"{a.id}-{i}"],
                          lambda i, call=call: [*call, "delete", "--force", f"{a.id}-{i}"], env)
     if a.docker:

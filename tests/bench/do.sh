@@ -29,7 +29,9 @@ done
 	exit 2
 }
 bench_begin
-trap 'docker_end; bench_end' EXIT
+# Where runtimes keep their records, /run, is a tmpfs on any machine with a systemd, and a part of the disk on others: the same for all here.
+bench_state=$(mktemp -d /dev/shm/sbxrun-bench-XXXXXX)
+trap 'docker_end; bench_end; rm -rf "$bench_state"' EXIT
 mkdir -p "$out"
 tree=$bench_cache/bench-bookworm
 
@@ -73,7 +75,7 @@ fi
 view=()
 ! grep -q ' - cgroup ' /proc/self/mountinfo || view=("$here/../lib/v1-view")
 echo "measuring; figures go to $out"
-"${view[@]}" python3 "$here/do.py" "${options[@]}" --peers "$peers" --work "$bench_work" --id "$bench_id" "$runtime" "$out/do.tsv" "$out/do.md" &
+"${view[@]}" python3 "$here/do.py" "${options[@]}" --peers "$peers" --work "$bench_work" --state "$bench_state" --id "$bench_id" "$runtime" "$out/do.tsv" "$out/do.md" &
 bench_runner=$!
 rc=0
 wait "$bench_runner" || rc=$?

@@ -4,7 +4,7 @@
 # Views: own code_is_a_word_a_file_or_input its_input_is_ours_and_ends its_environment_is_clean output_is_cut_and_the_program_goes_on a_reader_that_sleeps_does_not_hold_up_the_end
 # Views: own events_come_as_they_happen a_flood_of_refusals_is_counted_and_bounded secrets_are_taken_out a_terminal_is_a_terminal runs_are_recorded
 # Views: own c_is_compiled_in_a_box_before cut_text_stays_text a_reader_that_goes_away_ends_the_program output_that_is_lost_is_told a_signal_of_its_own_is_no_limit
-# Views: own a_signal_ends_us_while_nobody_reads
+# Views: own a_signal_ends_us_while_nobody_reads boxes_of_one_processor_have_different_ones where_the_time_went_is_told_part_by_part
 # Views: own it_has_no_rights the_result_is_one_object names_and_connections_are_told what_it_wrote_is_taken_out_safely
 # Views: own volumes_show_directories a_directory_of_ours_is_the_workspace the_hosts_programs_stand_in
 # shellcheck disable=SC2016,SC2154
@@ -411,6 +411,29 @@ a_signal_ends_us_while_nobody_reads() {
 	kill -TERM "$pid"
 	wait_until 30 eval "! kill -0 $pid 2>/dev/null"
 	exec {fd}>&-
+}
+
+where_the_time_went_is_told_part_by_part() {
+	local stage
+	bundle
+	run env SBXRUN_ROOTFS_DIR="$T/library" "$SBXRUN" --root "$T/state" --timing times "do" --rootfs "$B/rootfs" -- true
+	rc_is 0
+	for stage in 'root found' 'host probed' planned 'binds prepared' 'id claimed' 'cgroups made' 'init cloned' 'finish-root' settle created \
+		'program runs in the box' 'program ended in the box' 'init collected' 'cgroups removed' 'box removed' 'result shown'; do
+		file_has times "^[0-9]+ [0-9]+ $stage$"
+	done
+}
+
+# All of them were the first one's, whatever the machine had.
+boxes_of_one_processor_have_different_ones() {
+	local i
+	[ "$(nproc)" -gt 1 ] || skip 'there is one processor'
+	for i in {1..24}; do
+		_do --denials none --cpus 1 -- grep Cpus_allowed_list /proc/self/status
+	done >cpus
+	is "$(wc -l <cpus)" 24
+	is "$(grep -cE '[-,]' cpus || :)" 0 'one processor each'
+	[ "$(sort -u cpus | wc -l)" -gt 1 ] || fail "24 boxes had the same processor: $(sort -u cpus)"
 }
 
 run_tests
