@@ -23,6 +23,8 @@ _many_starts() {
 	local i ran=0 lost=0
 	bundle 'args(["/bin/cat", "/proc/self/mountinfo"])' 'mount({destination: "/v", source: ($T + "/volume"), options: ["bind"]})' "$@"
 	for ((i = 0; i < STARTS; i++)); do
+		# What an earlier one has made there, a link would lead to.
+		rm -rf "$B/rootfs$T"
 		run sbx run -b "$B" "$ID"
 		untouched canary "start $i"
 		[ "$rc" = 0 ] || continue
