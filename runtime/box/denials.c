@@ -121,10 +121,15 @@ static const char *call_name(const struct seccomp_data *data, struct arena *a)
 	return row ? row->name : arena_printf(a, "call %d", data->nr);
 }
 
-/* Programs that give up rights which they may have: to be who one is is no wish. */
+/* Programs that give up rights which they may have: to be who one is is no wish. And what runtimes
+ * try at their start, and do without: where memory lies, another way to wait for files. */
 static bool call_is_idle(const struct denials *d, const char *name, const uint64_t *args)
 {
-	return (str_eq(name, "setuid") && args[0] == d->q->uid) ||
+	const struct box_language *l = d->q->language;
+
+	return str_eq(name, "mbind") || str_eq(name, "set_mempolicy") ||
+	       str_eq(name, "get_mempolicy") ||
+	       (str_eq(name, "io_uring_setup") && l && l->just_in_time) || (str_eq(name, "setuid") && args[0] == d->q->uid) ||
 	       (str_eq(name, "setgid") && args[0] == d->q->gid);
 }
 
@@ -260,8 +265,8 @@ static bool file_is_writable(const struct denials *d, const char *path)
 			return true;
 	if (d->q->sandbox && file_is_writable_in(&d->q->sandbox->facts, path))
 		return true;
-	/* Runtimes try to keep what they have compiled beside it. */
-	return strstr(path, "/__pycache__") != NULL;
+	/* Runtimes try to keep what they have compiled beside it, libraries what they have found. */
+	return strstr(path, "/__pycache__") || path_is_below(path, "/var/cache/fontconfig");
 }
 
 /* error: of the refusal; NULL: it is let pass, and the kernel may refuse it. */

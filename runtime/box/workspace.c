@@ -231,8 +231,12 @@ static bool walk_is_ours(const struct walk *w, const char *at, const char *name)
 {
 	const struct box_language *l = w->q->language;
 
-	return !*at && l &&
-	       (str_eq(name, l->file) || (l->product && str_eq(name, l->product)));
+	if (*at)
+		return false;
+	/* What programs keep there (XDG) they can make again, and nobody has asked for it. */
+	if (str_eq(name, ".cache"))
+		return true;
+	return l && (str_eq(name, l->file) || (l->product && str_eq(name, l->product)));
 }
 
 /* A path lasts no longer than its entry: the program chooses how many there are, and how long. */

@@ -207,7 +207,7 @@ a_plot_of_matplotlib_is_taken_out() {
 	run sbx "do" --rootfs research -- true
 	[ "$rc" = 0 ] || skip 'there is no rootfs "research"'
 	_dir taken
-	run sbx "do" --preset research --copy-out taken --json python 'import matplotlib
+	run sbx "do" --rootfs research --preset research --copy-out taken --json python 'import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt, numpy as np
 x = np.linspace(0, 10, 200)

@@ -26,6 +26,8 @@ what_compiles_in_time_runs_below_a_shell() {
 	run sbx "do" --rootfs host bash 'node -e "console.log(40+2)"'
 	rc_is 0
 	is "$out" 42
+	run sbx "do" --rootfs host --json node 'console.log(1)'
+	is "$(jq -c '[.stdout, .denials]' <<<"$out")" '["1\n",[]]'
 }
 
 a_program_makes_terminals() {

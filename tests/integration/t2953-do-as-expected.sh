@@ -100,6 +100,25 @@ places_that_are_full_are_told() {
 	is "$(do_of .denials)" null
 }
 
+caches_are_no_results() {
+	mkdir taken
+	do_shell --copy-out taken 'mkdir -p .cache/x d/.cache; echo 1 >.cache/x/y; echo 2 >d/.cache/z; echo 3 >result'
+	is "$(do_of '.files.added | join(" ")')" 'd/.cache/z result'
+	is "$(ls -A taken | tr '\n' ' ')" 'd result '
+}
+
+what_runtimes_try_at_their_start_is_no_denial() {
+	do_python 'import ctypes, os
+mbind, ptrace = {"x86_64": (237, 101), "aarch64": (235, 117)}[os.uname().machine]
+call = ctypes.CDLL(None, use_errno=True).syscall
+print(call(mbind, 0, 0, 0, 0, 0, 0), call(ptrace, 0, 0, 0, 0))
+try: os.mkdir("/var/cache/fontconfig")
+except OSError: pass'
+	rc_is 0
+	is "$(do_of .stdout)" '-1 -1'
+	like "$(do_denials)" '^syscall ptrace [^\n]* EPERM 1$'
+}
+
 options_behind_the_language_are_no_code() {
 	local word
 	for word in --timeout --timeout=5 -c -m --json; do
