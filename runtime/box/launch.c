@@ -222,8 +222,8 @@ int run_create(struct running *x, struct error *e)
 }
 
 /* As many of our own processors as the box may use; else programs start a thread for each of the
- * machine's. Which ones is drawn, so that boxes don't crowd together; pids of boxes that follow each
- * other are a few apart, mostly the same number each time. */
+ * machine's. Which ones is drawn, so that boxes don't crowd together; pids of boxes that follow
+ * each other are a few apart, mostly the same number each time. */
 static void run_choose_cpus(const struct running *x, uint64_t cpus[REAPER_CPU_WORDS])
 {
 	const uint32_t drawn = (uint32_t)x->box.pid * 2654435761U >> 16; /* Knuth's factor */

@@ -143,8 +143,12 @@ void listener_hand_over(struct listener_page *page, int listener_fd, bool may_sl
 	}
 }
 
-/* A moment, or until init has woken us, which its filter may not let it do. Trust: the container may
- * have the page, and wake us or change it as it likes: the next moment is a whole one then. */
+/*
+ * A moment, or until init has woken us, which its filter may not let it do.
+ *
+ * Trust: the container may have the page, and wake us or change it as it likes: the next moment is
+ * a whole one then.
+ */
 static bool listener_await(struct listener_page *page, int pidfd, bool woken)
 {
 	const struct timespec moment = {.tv_nsec = LOOP_MS};

@@ -210,7 +210,8 @@ static bool source_is_engines(const struct plan *p, struct guard_look *looks, co
 		return true;
 	memcpy(below.v, source->v + 1, (source->n - 1) * sizeof(*source->v));
 	below.n = source->n - 1;
-	if (stat(p->bundle, &st) == 0 && way_has(&below, (struct guard_inode){st.st_dev, st.st_ino}))
+	if (stat(p->bundle, &st) == 0 &&
+	    way_has(&below, (struct guard_inode){st.st_dev, st.st_ino}))
 		return true;
 	if (g->runtime_dir && stat(g->runtime_dir, &st) == 0 &&
 	    way_has(&below, (struct guard_inode){st.st_dev, st.st_ino}))

@@ -83,7 +83,7 @@ TEST(the_unified_tree_says_it_in_lines)
 	static const struct file files[] = {
 		{"/d", "cpu.stat", "usage_usec 4000\nuser_usec 1000\nsystem_usec 3000\n"},
 		{"/d", "memory.peak", "1048576\n"},
-		{"/d", "memory.events", "low 0\nhigh 0\nmax 9\noom 4\noom_kill 2\noom_group_kill 0\n"},
+		{"/d", "memory.events", "low 0\nmax 9\noom 4\noom_kill 2\noom_group_kill 0\n"},
 	};
 	const struct cgroup_used used = used_of(files, ARRAY_SIZE(files), true);
 
