@@ -130,6 +130,11 @@ names_are_no_output_of_ours() {
 	run _box ls "$BOX"
 	[ "$(wc -l <<<"$out")" = 3 ] || faked 'a name is a line'
 	[[ $out != *$'\033'* ]] || faked 'a name moves the cursor'
+	_sh 'rm -f *; touch "$(printf "d\302\2332Je")" "$(printf "f\342\200\256txt.exe")"'
+	run _box ls "$BOX"
+	[[ $out != *$'\302\233'* ]] || faked 'a name has a control of eight bits'
+	[[ $out != *$'\342\200\256'* ]] || faked 'a name turns the text around'
+	_sh 'rm -f *; touch "$(printf "a\nfile      0644          6 forged")" "$(printf "\033[2Jb")" "$(printf "c\377")"'
 	run _box ls --json "$BOX"
 	is "$(_of '.files | length')" 3
 	is "$(_of '.files[] | select(.base64).base64')" "$(printf 'c\377' | base64)"
