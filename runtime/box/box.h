@@ -20,6 +20,7 @@
  *	result.c     the result as JSON              words.c      errors in the caller's words
  *	explain.c    what it would be held to        sandbox.c    boxes that stay between calls
  *	session.c    interpreters that stay in them  drivers/     what these run
+ *	changes.c    what changed in their files     snapshot.c   … kept under a name
  */
 #pragma once
 

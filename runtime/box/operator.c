@@ -15,6 +15,7 @@ static const struct json_row operator_limits_rows[] = {
 	F(operator_limits, "max_pids", OPT_U32, pids),
 	F(operator_limits, "max_disk_mb", OPT_U32, disk_mb),
 	F(operator_limits, "max_writable_root_mb", OPT_U32, root_mb),
+	F(operator_limits, "max_snapshot_mb", OPT_U32, snapshot_mb),
 	F(operator_limits, "max_execution_time", OPT_U32, execution_time),
 	F(operator_limits, "max_output_bytes", OPT_I64, output_bytes),
 };
@@ -58,6 +59,7 @@ static const struct json_table operator_registry_table = {
 static const struct json_row operator_file_rows[] = {
 	F(operator_file, "version", U32, version, REQUIRED),
 	F(operator_file, "boxes", OPT_U32, boxes, NOT_NULL),
+	F(operator_file, "snapshots", OPT_U32, snapshots, NOT_NULL),
 	F(operator_file, "idle_s", OPT_U32, idle_s, NOT_NULL),
 	O(operator_file, "limits", limits, operator_limits, NOT_NULL),
 	L(operator_file, "languages", PAIRS, languages, LANGUAGES_MAX, NOT_NULL),

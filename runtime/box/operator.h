@@ -12,7 +12,7 @@
 #define OPERATOR_FILE "/etc/sbxrun/boxes.json"
 
 struct operator_limits {
-	struct opt_u32 memory_mb, cpu_percent, pids, disk_mb, root_mb, execution_time;
+	struct opt_u32 memory_mb, cpu_percent, pids, disk_mb, root_mb, snapshot_mb, execution_time;
 	struct opt_i64 output_bytes;
 };
 
@@ -34,6 +34,7 @@ struct operator_network {
 struct operator_file {
 	uint32_t version;
 	struct opt_u32 boxes;  /* how many there may be */
+	struct opt_u32 snapshots; /* how many there may be */
 	struct opt_u32 idle_s; /* the longest time without use */
 	struct operator_limits limits;
 	struct pairs languages; /* language to rootfs; none: all, as sbxrun-rootfs has them */

@@ -30,7 +30,8 @@
  *	the call's reaper (its program can do that): the caller has the first process kill the rest
  *	both: the rest runs on within the box's limits, until the next call, which begins so
  *	the first process: the kernel kills all; any verb then finds the box ended, and removes it
- *	create: a container without a file `box`, which the next sweep removes
+ *	create, fork: a container without a file `box`, which the next sweep removes; the file gets
+ *	its name when all is done that there is to be done
  *	destroy, sweep: the record goes last, so the next one finds it
  */
 #pragma once
@@ -45,7 +46,12 @@
 
 #define SANDBOX_PREFIX "box-"
 
-enum { SANDBOX_MOST = 100, SANDBOX_IDLE_S = 3600, SANDBOX_ID_MAX = 64, SANDBOX_FACTS_MAX = 1 << 20 };
+enum {
+	SANDBOX_MOST = 100,
+	SANDBOX_IDLE_S = 3600,
+	SANDBOX_ID_MAX = 64,
+	SANDBOX_FACTS_MAX = 1 << 20,
+};
 
 /* As a request has them. */
 struct sandbox_volume {
@@ -102,6 +108,8 @@ struct sandbox_wish {
 	const char *id;	 /* NULL: one is made up */
 	uint32_t idle_s; /* 0: the default */
 	uint32_t most;	 /* how many there may be */
+	const char *rootfs; /* that it must have, by name and digest, if its root has files to be
+			     * changed; NULL: any */
 	/* Puts files into it before anybody may call it; NULL: none are. If it fails, there is no
 	 * box. */
 	int (*fill)(void *context, const struct sandbox *s, struct arena *a, struct error *e);

@@ -1,6 +1,6 @@
 /* Making a box that stays, see sandbox.h. */
 #include <fcntl.h>
-#include <sys/file.h>
+#include <stdio.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -13,6 +13,8 @@
 #include "json/rows.h"
 #include "sys/patience.h"
 #include "sys/sys.h"
+
+#define FILE_BEFORE SANDBOX_FILE ".new"
 
 enum { CONFIG_MAX = 4 << 20 };
 
@@ -92,7 +94,7 @@ static int making_disks(struct making *m, struct error *e)
 
 /* ---- its process ---- */
 
-/* Locked until it is filled: nobody's call begins before. */
+/* Nobody's call begins before its file has that name. */
 static int making_start(const struct making *m, struct created *c, struct sandbox *s,
 			struct error *e)
 {
@@ -103,14 +105,19 @@ static int making_start(const struct making *m, struct created *c, struct sandbo
 	s->record = c->record;
 	s->dfd = fcntl(c->store.dfd, F_DUPFD_CLOEXEC, 3);
 	s->init_pidfd = fcntl(c->pidfd, F_DUPFD_CLOEXEC, 3);
-	s->lock_fd = openat(c->store.dfd, SANDBOX_FILE,
+	s->lock_fd = openat(c->store.dfd, FILE_BEFORE,
 			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (s->dfd < 0 || s->init_pidfd < 0 || s->lock_fd < 0 || flock(s->lock_fd, LOCK_EX) < 0)
+	if (s->dfd < 0 || s->init_pidfd < 0 || s->lock_fd < 0)
 		return err_sys(e, "make the file of the box");
 	sandbox_touch(s);
 	if (sandbox_log_make(c->store.dfd, e) < 0 || life_launch(c, NULL, m->a, e) < 0)
 		return -1;
-	return m->wish->fill ? m->wish->fill(m->wish->context, s, m->a, e) : 0;
+	if (m->wish->fill && m->wish->fill(m->wish->context, s, m->a, e) < 0)
+		return -1;
+	sandbox_touch(s);
+	return renameat(s->dfd, FILE_BEFORE, s->dfd, SANDBOX_FILE) < 0 ?
+		       err_sys(e, "make the file of the box") :
+		       0;
 }
 
 static void making_take_note(void *context, const char *text)
@@ -204,6 +211,10 @@ static int create_box(const struct box_request *q, const struct sandbox_wish *wi
 	/* An ordinary user's scope would be his who makes the box, and not of those who use it. */
 	if (result == 0 && sys_is_machine_root())
 		result = box_cgroup_open(q, true, sandbox_container(id, a), a, &boxes, &m.root, e);
+	if (result == 0 && wish->rootfs && !str_eq(wish->rootfs, m.root.name) && q->writable_root)
+		result = err_set(e, ERR_HOST,
+				 "the root filesystem is %s now, and the changes are those of %s",
+				 m.root.name, wish->rootfs);
 	if (result == 0)
 		result = making_in_root(&m, e);
 	cgroup_boxes_close(&boxes);
@@ -211,6 +222,18 @@ static int create_box(const struct box_request *q, const struct sandbox_wish *wi
 	fd_close(&m.layer_fd);
 	box_root_close(&m.root);
 	return result;
+}
+
+/* Cgroups have the name, too, and another state directory may have such a box. */
+static int create_refuse_taken(const struct box_request *q, const char *id, struct arena *a,
+			       struct error *e)
+{
+	auto_sandbox struct sandbox s = SANDBOX_NONE;
+	const char *why = arena_strdup(a, e->text);
+
+	if (sandbox_look(q->state_root, sandbox_container(id, a), a, &s, NULL, e) == 0)
+		return err_set(e, ERR_EXISTS, "there is a box \"%s\" already", id);
+	return err_set(e, ERR_EXISTS, "the id \"%s\" is taken on this machine: %s", id, why);
 }
 
 int sandbox_create(const struct box_request *q, const struct sandbox_wish *wish, struct arena *a,
@@ -234,7 +257,7 @@ int sandbox_create(const struct box_request *q, const struct sandbox_wish *wish,
 			       wish->most);
 	if (create_box(q, wish, id, a, notes, e) < 0) {
 		if (e->class == ERR_EXISTS)
-			return err_set(e, ERR_EXISTS, "there is a box \"%s\" already", id);
+			return create_refuse_taken(q, id, a, e);
 		err_set(e, e->class, "%s", box_words(e->text, a));
 		return box_refuse_all(q, a, e);
 	}

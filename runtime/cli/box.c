@@ -31,7 +31,7 @@ static int box_request_of(struct cli *c, struct box_request *q, struct error *e)
 
 /* ---- create, destroy ---- */
 
-static void create_show_notes(const struct noted *notes)
+void box_show_notes(const struct noted *notes)
 {
 	size_t i;
 
@@ -39,16 +39,26 @@ static void create_show_notes(const struct noted *notes)
 		log_warn("%s", notes->notes.v[i]);
 }
 
-static int create_show(const struct cli *c, const char *id, const struct noted *notes,
-		       struct error *e)
+void box_write_notes(const struct noted *notes, struct buf *b)
+{
+	size_t i;
+
+	buf_str(b, "\"notes\":[");
+	for (i = 0; i < notes->notes.n; i++) {
+		buf_str(b, i ? "," : "");
+		json_write_string(b, notes->notes.v[i]);
+	}
+	buf_str(b, "]");
+}
+
+int box_create_show(const struct cli *c, const char *id, const struct noted *notes, struct error *e)
 {
 	auto_sandbox struct sandbox s = SANDBOX_NONE;
 	struct buf b = buf_new(c->arena, OUTPUT_MAX);
 	struct sandbox_view v = {.id = id, .status = "idle"};
-	size_t i;
 
 	if (!c->json) {
-		create_show_notes(notes);
+		box_show_notes(notes);
 		buf_printf(&b, "%s\n", id);
 		return cli_print(&b, e);
 	}
@@ -58,12 +68,9 @@ static int create_show(const struct cli *c, const char *id, const struct noted *
 	v.facts = s.facts;
 	sandbox_write(&v, &b);
 	b.len--; /* the brace: there is more to say */
-	buf_str(&b, ",\"notes\":[");
-	for (i = 0; i < notes->notes.n; i++) {
-		buf_str(&b, i ? "," : "");
-		json_write_string(&b, notes->notes.v[i]);
-	}
-	buf_str(&b, "]}\n");
+	buf_char(&b, ',');
+	box_write_notes(notes, &b);
+	buf_str(&b, "}\n");
 	return cli_print(&b, e);
 }
 
@@ -116,7 +123,7 @@ static int box_create(struct cli *c, const char *language, struct error *e)
 	wish.most = operator.boxes.set ? operator.boxes.v : SANDBOX_MOST;
 	if (sandbox_create(&q, &wish, c->arena, &id, &notes, e) < 0)
 		return -1;
-	return create_show(c, id, &notes, e);
+	return box_create_show(c, id, &notes, e);
 }
 
 static int box_destroy(struct cli *c, const char *id, struct error *e)
@@ -330,6 +337,10 @@ static const struct box_verb verbs[] = {
 	{"ls", "ID [PATH]", 1, 2, box_list_files, {"json"}},
 	{"stat", "ID PATH", 2, 2, box_stat_file, {"json"}},
 	{"rm-file", "ID PATH", 2, 2, box_remove_file, {"json"}},
+	{"diff", "ID", 1, 1, box_diff, {"json"}},
+	{"snapshot", "ID NAME", 2, 2, box_snapshot, {"json"}},
+	{"snapshots", "[NAME]", 0, 1, box_snapshots, {"remove", "json"}},
+	{"fork", "ID|NAME", 1, 1, box_fork, {"id", "idle", "from", "allow", "deny", "json"}},
 	{"list", "", 0, 0, box_list, {"json"}},
 	{"logs", "ID", 1, 1, box_logs, {NULL}},
 	{"pause", "ID", 1, 1, box_pause, {NULL}},
@@ -340,8 +351,9 @@ static const struct box_verb verbs[] = {
 
 /* clang-format off */
 static const struct cli_option verb_options[] = {
-	CLI_OPTION(box_id, "id", 0, CLI_TEXT, "ID", "create: what it is called (default: made up)"),
-	CLI_OPTION(idle, "idle", 0, CLI_TEXT, "SECONDS", "create: unused for so long, it is removed (default: 3600)"),
+	CLI_OPTION(box_id, "id", 0, CLI_TEXT, "ID", "create, fork: what it is called (default: made up)"),
+	CLI_OPTION(idle, "idle", 0, CLI_TEXT, "SECONDS", "create, fork: unused for so long, it is removed (default: 3600)"),
+	CLI_OPTION(from, "from", 0, CLI_TEXT, "box|snapshot", "fork: what ID|NAME is, where both are there"),
 	CLI_OPTION(rootfs, "rootfs", 0, CLI_TEXT, "NAME|DIR", "create: the root filesystem (default: the language's, or the host's /usr)"),
 	CLI_OPTION(volumes, "volume", 'v', CLI_LIST, "SOURCE:TARGET[:ro]", "create: show a directory or file of the host in the box"),
 	CLI_OPTION(user, "user", 'u', CLI_TEXT, "UID[:GID]", "create: who programs are inside (default: 65534)"),
@@ -355,11 +367,11 @@ static const struct cli_option verb_options[] = {
 	CLI_OPTION(file_size, "file-size", 0, CLI_TEXT, "SIZE", "create: of a file that is written"),
 	CLI_OPTION(ulimits, "ulimit", 0, CLI_LIST, "NAME=SOFT[:HARD]", "create: another resource limit"),
 	CLI_OPTION(strict_limits, "strict-limits", 0, CLI_FLAG, NULL, "create: fail if a limit can't be held on this host"),
-	CLI_OPTION(allow, "allow", 0, CLI_LIST, "HOST[:PORT]", "create: a host that it may reach: a name, *.NAME, an address, a range; @pypi, @npm, @debian"),
-	CLI_OPTION(deny, "deny", 0, CLI_LIST, "HOST[:PORT]", "create: one that it may not reach, whatever is allowed"),
+	CLI_OPTION(allow, "allow", 0, CLI_LIST, "HOST[:PORT]", "create, fork: a host that it may reach: a name, *.NAME, an address, a range; @pypi, @npm, @debian"),
+	CLI_OPTION(deny, "deny", 0, CLI_LIST, "HOST[:PORT]", "create, fork: one that it may not reach, whatever is allowed"),
 	CLI_OPTION(net_limit, "net-limit", 0, CLI_TEXT, "SIZE", "create: bytes that its connections carry, in all"),
 	CLI_OPTION(net_rate, "net-rate", 0, CLI_TEXT, "SIZE", "create: the same, in a second"),
-	CLI_OPTION(remove, "remove", 0, CLI_FLAG, NULL, "allow, deny: take these rules away"),
+	CLI_OPTION(remove, "remove", 0, CLI_FLAG, NULL, "allow, deny: take these rules away; snapshots: remove the one of that name"),
 	CLI_OPTION(timeout, "timeout", 't', CLI_TEXT, "SECONDS", "of a call, by the clock; create: of those that don't say (default: 30)"),
 	CLI_OPTION(cpu_time, "cpu-time", 0, CLI_TEXT, "SECONDS", "the same on processors"),
 	CLI_OPTION(output_limit, "output-limit", 0, CLI_TEXT, "SIZE", "of each output stream of a call (default: 1m)"),
@@ -440,6 +452,7 @@ const struct cli_command cli_box = {
 	"create [LANGUAGE] | exec ID -- COMMAND [ARG…] | run ID LANGUAGE CODE|FILE|- [-- ARG…] | "
 	"install ID pypi|npm NAME[==VERSION] | allow ID HOST[:PORT]… | deny ID HOST[:PORT]… | "
 	"rules ID | write ID PATH [FILE|-] | read ID PATH | ls ID [PATH] | stat ID PATH | rm-file ID PATH | "
+	"diff ID | snapshot ID NAME | snapshots [NAME] | fork ID|NAME | "
 	"sessions ID | end-session ID [NAME] | list | logs ID | pause ID | resume ID | destroy ID | gc",
 	"keep a box between calls, and run code in it", verb_options, ARRAY_SIZE(verb_options), 1,
 	SIZE_MAX, true, box_run_verb, .failure = DO_FAILURE};

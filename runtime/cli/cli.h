@@ -106,6 +106,7 @@ struct cli {
 	char *disk;
 	char *tmpfs;
 	char *writable_root;
+	char *from;
 	char *output_limit;
 	char *file_size;
 	char *network;

@@ -69,7 +69,7 @@ struct create_options {
 	int control_fd; /* … and this its end of the socket; -1: there is no program, it waits */
 	size_t n_given;
 	const struct given_tree *given;
-	int64_t root_upper; /* bytes: what it writes to its root goes to a layer of its own; 0: none */
+	int64_t root_upper; /* bytes of its own layer over the root; 0: none */
 	bool keep_root; /* others run in it, too: nothing is made in it */
 	bool program_comes; /* its file is not there yet: the reaper writes it */
 	enum observe observe; /* what is denied is asked about, too: with take_listener */

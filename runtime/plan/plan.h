@@ -90,7 +90,7 @@ struct plan {
 	bool owns_userns;     /* a new user namespace */
 	struct id_range id_range; /* that it was given; mounts of the host map ids then */
 	bool root_readonly;
-	int64_t root_upper; /* bytes of a layer of its own over the root (rootfs/upper.h); 0: none */
+	int64_t root_upper; /* bytes of a layer of its own over it (rootfs/upper.h); 0: none */
 	bool root_nodev;      /* nodes that the image brings along are none */
 	bool root_nosuid;
 	bool root_kept;	      /* others have it: what it lacks is made in memory (rootfs/cover.h) */

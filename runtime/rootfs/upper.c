@@ -66,7 +66,8 @@ static int upper_make_overlay(int root_dfd, int dfd, struct error *e)
 	int fd = -1;
 
 	if (fs_fd < 0)
-		return err_sys(e, "a writable root: this kernel gives no overlay (modprobe overlay)");
+		return err_sys(e,
+			       "a writable root: this kernel gives no overlay (modprobe overlay)");
 	if (fsconfig(fs_fd, FSCONFIG_SET_FLAG, "userxattr", NULL, 0) == 0 &&
 	    upper_set_layer(fs_fd, "lowerdir", root_dfd, "") == 0 &&
 	    upper_set_layer(fs_fd, "upperdir", dfd, "/upper") == 0 &&

@@ -48,7 +48,7 @@ struct record {
 	uint64_t user_id; /* also that of another's that it has joined */
 	struct id_range id_range; /* of the machine's that it was given; size 0: none */
 	char *overlay_work; /* a directory of ours beside the root's layers; NULL: none */
-	int64_t root_upper; /* bytes of a layer of its own over the root; 0: none, as in older records */
+	int64_t root_upper; /* bytes of its own layer over the root; 0: none */
 	bool notify;	  /* it has a socket to say "ready" */
 	bool root_on_host; /* the root is mounted in the runtime's own mount namespace … */
 	uint64_t root_mount_id; /* … on top of this mount */

@@ -49,6 +49,11 @@ const struct verb verbs[] = {
 	{ "box-exec",     NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "exec", A_BOX, "--", "/bin/true" } },
 	{ "box-write",    NEED_BOX,     STARTS_NOTHING,   true,  false,
 	  { "box", "write", A_BOX, "some/file", "/proc/self/cmdline" } },
+	{ "box-ls",       NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "ls", A_BOX } },
+	{ "box-pause",    NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "pause", A_BOX } },
+	{ "box-diff",     NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "diff", A_BOX } },
+	{ "box-snapshot", NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "snapshot", A_BOX, "kept" } },
+	{ "box-fork",     NEED_SNAPSHOT, STARTS_NOTHING,  true,  false, { "box", "fork", "--id", A_BOX, "kept" } },
 	{ "box-gc",       NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "gc" } },
 	{ "box-destroy",  NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "destroy", A_BOX } },
 };
@@ -63,6 +68,11 @@ const char *const box_state[BOX_ARGS] = { "state", A_ID };
 static const char *const pause_argv[BOX_ARGS] = { "pause", A_ID };
 static const char *const make_box[BOX_ARGS] = {"box",	 "create", "--rootfs",
 					       A_ROOTFS, "--id",   A_BOX};
+
+static const char *const fill_box[BOX_ARGS] = {"box", "write", A_BOX, "some/file",
+					       "/proc/self/cmdline"};
+static const char *const keep_box[BOX_ARGS] = {"box", "snapshot", A_BOX, "kept"};
+static const char *const end_box[BOX_ARGS] = {"box", "destroy", A_BOX};
 
 static bool is_about_boxes(const struct verb *v)
 {
@@ -302,6 +312,17 @@ static void write_config(struct box *b, const struct verb *v)
 	free(path);
 }
 
+/* They are kept on purpose; what is half made is removed by the next one. */
+static void remove_snapshots(const struct box *b)
+{
+	char *dir = text("%s/boxes:snapshots", b->place.state);
+	char *one = text("%s/kept", dir);
+
+	(void)unlink(one);
+	free(one);
+	free(dir);
+}
+
 void box_prepare(struct box *b, const struct verb *v)
 {
 	free(b->id);
@@ -312,10 +333,17 @@ void box_prepare(struct box *b, const struct verb *v)
 	box_log_clear(b);
 	if (v->need == NEED_NOTHING)
 		return;
-	if (v->need == NEED_BOX) {
+	if (is_about_boxes(v))
+		remove_snapshots(b);
+	if (v->need == NEED_BOX || v->need == NEED_SNAPSHOT)
 		must_run(b, make_box);
-		return;
+	if (v->need == NEED_SNAPSHOT) {
+		must_run(b, fill_box);
+		must_run(b, keep_box);
+		must_run(b, end_box);
 	}
+	if (v->need == NEED_BOX || v->need == NEED_SNAPSHOT)
+		return;
 	must_run(b, box_create);
 	if (v->need == NEED_CREATED)
 		return;

@@ -17,7 +17,15 @@ enum {
 };
 
 /* What must exist before the verb. */
-enum need { NEED_NOTHING, NEED_CREATED, NEED_RUNNING, NEED_PAUSED, NEED_STOPPED, NEED_BOX };
+enum need {
+	NEED_NOTHING,
+	NEED_CREATED,
+	NEED_RUNNING,
+	NEED_PAUSED,
+	NEED_STOPPED,
+	NEED_BOX,
+	NEED_SNAPSHOT, /* "kept", of a box that is gone */
+};
 
 /* What the verb brings to execve. */
 enum starts { STARTS_NOTHING, STARTS_CONTAINER, STARTS_EXTRA };

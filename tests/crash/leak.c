@@ -254,7 +254,8 @@ static void list_full(const char *dir, struct names *ret)
 /* What policies changed and refused is kept for `sbxrun explain --last`. */
 static bool is_kept(const char *path)
 {
-	return strstr(path, "/explain:last") || strstr(path, "/boxes:expired");
+	return strstr(path, "/explain:last") || strstr(path, "/boxes:expired") ||
+	       strstr(path, "/boxes:snapshots");
 }
 
 /* Adds what is below dir and was not there before. */

@@ -421,6 +421,11 @@ find_leaks() {
 	# What policies changed and refused, and boxes that have expired: kept on purpose.
 	kept=("$T"/state*/explain:last "$T"/state*/boxes:expired)
 	[ "${#kept[@]}" = 0 ] || rm -f "${kept[@]}"
+	# Snapshots of boxes are kept, and none that is half made.
+	for dir in "$T"/state*/boxes:snapshots; do
+		rm -f "$dir"/[!:]*
+		rmdir "$dir" 2>/dev/null
+	done
 	for dir in "$T"/state*/* "$T"/state*/.[!.]*; do
 		# What is known of containers that are gone (runtime/life/tell.c).
 		[[ $dir != */explain:last && $dir != */boxes:expired ]] || continue

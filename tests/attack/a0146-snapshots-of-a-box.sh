@@ -1,0 +1,187 @@
+#!/bin/bash
+# Idea: a box prepares its files for who keeps them under a name and puts them into another box, as root: devices, setuid bits, attributes of overlays, whiteouts, links out,
+# sockets, files that are larger than all disks, names that are no text, directories that are exchanged meanwhile; and somebody prepares the file of a snapshot itself.
+# Escape: a file of the host is read, written or made, or a new box has what none may have; fake: a change that is not told, a wait, output that nobody of ours wrote.
+# Views: own
+# shellcheck disable=SC2016,SC2154
+. "${0%/*}/../lib/test.sh"
+. "${0%/*}/../lib/attack.sh"
+
+# Words that begin with @ are ids of this test's own.
+_box() { SBXRUN_ROOTFS_DIR=$T/library sbx box "${@/#@/$P.}"; }
+_new() {
+	[ -n "${B:-}" ] || bundle
+	_box create --id "$1" --rootfs "$B/rootfs" "${@:2}" >made 2>why || {
+		grep -q 'writable root' why || fail "$(cat why)"
+		skip "this host has no such root: $(cat why)"
+	}
+}
+_sh() { _box exec "$1" -- sh -c "$2"; }
+_canary() {
+	mkdir -p canary/dir
+	chmod 777 canary canary/dir
+	echo secret >canary/secret
+	chmod 666 canary/secret
+}
+
+what_is_no_file_is_not_kept() {
+	_new @a --writable-root 4m -u 0
+	_sh @a 'mkfifo p; mknod w c 0 0; mkdir d; echo x >d/suid; chmod 6777 d/suid; chmod 3777 d; truncate -s 8191p huge 2>/dev/null || dd if=/dev/zero of=huge bs=1 count=0 seek=1000000000000 2>/dev/null; : >"$(printf "c\377\nx")"
+		(sleep 100 | nc -lU sock 2>/dev/null &) ; ln d/suid hard; mkdir -p /etc; chmod 4755 /bin/true; echo y >/setuid; chmod 4755 /setuid' || :
+	_box snapshot @a one 2>noted
+	like "$(cat noted)" 'not kept: .*neither a file'
+	run timeout 60 "$SBXRUN" --root "$T/state" box fork --id "$P.b" one
+	rc_is 0
+	run _sh @b 'ls -A; stat -c %a d d/suid hard /setuid /bin/true; find / -xdev \( -type b -o -type c -o -type p -o -type s \) 2>/dev/null'
+	[[ $out != *[4567]7[57][57]* && $out != *$'\n'[2-7]7[57][57]* ]] || escaped "a bit that lends rights came along: $out"
+	like "$out" $'\nd\nhard\nhuge\n'
+	unlike "$out" $'\n(/|p$|w$)'
+}
+
+# As root of an overlay in a namespace of its own the box can't; who holds the file of the workspace's disk could.
+attributes_of_overlays_do_not_come_along() {
+	_new @a --writable-root 4m -u 0
+	mkdir -p "$B/rootfs/keep"
+	echo hidden >"$B/rootfs/keep/f"
+	cat >xattr.py <<-'E'
+		import os
+		for name in ("user.overlay.opaque", "user.overlay.redirect", "user.overlay.metacopy", "trusted.overlay.opaque", "user.ours", "security.capability"):
+		    for path in ("/workspace/d", "/workspace/d/f", "/keep", "/keep/f"):
+		        try: os.setxattr(path, name, b"y")
+		        except OSError as e: pass
+	E
+	_sh @a 'mkdir d; echo f >d/f; cat /keep/f; echo more >>/keep/f'
+	[ ! -x "$B/rootfs/usr/bin/python3" ] || _box exec @a -- python3 - <xattr.py
+	_box snapshot @a one
+	_box fork --id @b one
+	run _sh @b 'cat /keep/f d/f'
+	is "$out" $'hidden\nmore\nf'
+	holds "$B/rootfs/keep/f" hidden
+}
+
+links_out_lead_nowhere() {
+	_canary
+	_new @a --writable-root 4m -u 0
+	_sh @a "ln -s $T/canary out; ln -s $T/canary/secret s; ln -s $T/canary /out; rm -rf /home; ln -s /proc/1/root$T/canary /home; ln -s / up"
+	_box snapshot @a one
+	run _box diff --json @a
+	hides "$out" secret 'read through a link'
+	_box fork --id @b one
+	run _sh @b "readlink out; cat s out/secret /out/secret 2>/dev/null; true"
+	is "$out" "$T/canary"
+	holds canary/secret secret
+	[ "$(ls canary)" = $'dir\nsecret' ] || escaped 'written through a link'
+}
+
+# All the time a directory is a directory, or a link to one of the host's.
+directories_exchanged_while_they_are_kept() {
+	local i
+	_canary
+	_new @a --writable-root 4m -u 0
+	_sh @a 'mkdir d; echo inside >d/secret; mkdir /opt2; echo inside >/opt2/secret'
+	"$SBXRUN" --root "$T/state" box exec --timeout 1000 "$P.a" -- sh -c \
+		"echo up; while :; do mv d e; ln -s $T/canary d; rm d; mv e d; mv /opt2 /opt3; ln -s $T/canary /opt2; rm /opt2; mv /opt3 /opt2; done" >up &
+	wait_until 20 grep -q up up
+	for ((i = 0; i < STARTS; i++)); do
+		run timeout 60 "$SBXRUN" --root "$T/state" box diff "$P.a"
+		[ "$rc" != 124 ] || faked 'who compares waits for ever'
+		[[ $out != *dir* ]] || escaped 'a directory of the host is listed'
+	done
+	kill -TERM $!
+	wait $! || :
+	_box snapshot @a one
+	! grep -q 'secret$' <(strings -n 5 "$T/state/boxes:snapshots/one") || [ "$(grep -c inside "$T/state/boxes:snapshots/one")" -ge 1 ] || escaped 'a file of the host is kept'
+	holds canary/secret secret
+}
+
+# Bytes that somebody else has put there: paths that lead out, by "..", by a link that an entry before has made, by a zero.
+files_of_snapshots_that_lie() {
+	local n=0 path
+	needs python3
+	_canary
+	_new @a --writable-root 4m -u 0
+	_sh @a 'echo x >f'
+	_box snapshot @a good
+	cat >lie.py <<-'E'
+		import struct, sys
+		good = open(sys.argv[1], "rb").read()
+		length = struct.unpack_from("<Q", good, 32)[0]
+		head, facts = good[:40], good[40:40 + length]
+		def entry(path, kind=1, place=0, data=b"", target=b"", change=0, mode=0o644, size=None):
+		    n = len(target) if kind == 2 else (len(data) if size is None else size)
+		    out = struct.pack("<IBBBBIIQqqQ", 0x59525445, place, change, kind, 0, mode, len(path), n, 0, 0, 0) + path + target
+		    if kind == 1 and change != 2:
+		        out += (struct.pack("<QQ", 0, len(data)) + data if data else b"") + struct.pack("<QQ", 0, 0)
+		    return out
+		out = sys.argv[3].encode()
+		lies = [
+		    [entry(b"../../x", data=b"x")], [entry(b"/" + out + b"/x", data=b"x")], [entry(b"a/../../x", data=b"x")],
+		    [entry(b"l", 2, target=out), entry(b"l/planted", data=b"x")], [entry(b"l", 2, target=out), entry(b"l", 0), entry(b"l/planted", data=b"x")],
+		    [entry(b"home", 2, 1, target=out), entry(b"home/planted", 1, 1, data=b"x"), entry(b"home/secret", 1, 1, change=2)],
+		    [entry(b"l", 2, target=out + b"/secret"), entry(b"l", change=1, data=b"overwritten")],
+		    [entry(b"d", 3)], [entry(b"s", mode=0o4755, data=b"x")], [entry(b"z\0y", data=b"x")], [entry(b"big", data=b"x", size=2**63 + 1)],
+		    [entry(b"proc/sys/kernel/hostname", 1, 1, data=b"x")], [entry(b"dev/null", 1, 1, data=b"x")], [entry(b"workspace/x", 1, 1, data=b"x")],
+		    [entry(b"f", data=b"x" * 100, size=10)], [entry(b"x" * 300)], [entry(b"a/" * 100 + b"f")], [entry(b".")], [entry(b"f/")], [entry(b"")],
+		]
+		lie = lies[int(sys.argv[4])] if int(sys.argv[4]) < len(lies) else sys.exit(9)
+		end = struct.pack("<IBBBBIIQqqQ", 0x21444e45, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+		open(sys.argv[2], "wb").write(head[:16] + struct.pack("<QQQ", len(lie), 1, length) + facts + b"".join(lie) + end)
+	E
+	# What the file says of itself is as this test believes.
+	(umask 077 && python3 - "$T/state/boxes:snapshots/good" <<-'E'
+		import struct, sys
+		good = open(sys.argv[1], "rb").read()
+		assert good[:15] == b"sbxrun archive1" and struct.unpack_from("<I", good, 40 + struct.unpack_from("<Q", good, 32)[0])[0] == 0x59525445
+	E
+	) || fail 'the file of a snapshot looks otherwise'
+	while (umask 077 && exec python3 lie.py "$T/state/boxes:snapshots/good" "$T/state/boxes:snapshots/lie" "$T/canary" "$n"); do
+		run timeout 60 "$SBXRUN" --root "$T/state" box fork --id "$P.l$n" lie
+		[ "$rc" != 124 ] || faked "lie $n keeps everybody waiting"
+		holds canary/secret secret
+		[ "$(ls canary)" = $'dir\nsecret' ] || escaped "lie $n has made a file of the host"
+		if [ "$rc" = 0 ]; then
+			path=$(_sh "@l$n" 'find / -xdev -perm /7000 ! -type d; find /workspace; true' 2>/dev/null)
+			[[ $path != *$'\n'/[!w]* && $path != /[!w]* ]] || escaped "lie $n: a file lends rights: $path"
+			_box destroy "@l$n"
+		fi
+		n=$((n + 1))
+	done
+	[ "$n" = 20 ] || fail "$n of 20 lies were told"
+	is "$(_box list --json | jq length)" 1
+	run cat /proc/sys/kernel/hostname
+	[ "$out" != x ] || escaped 'the name of the host'
+	chmod 666 "$T/state/boxes:snapshots/lie"
+	run _box fork lie
+	rc_is 125
+	like "$err" "somebody else's, or others can write to it"
+	ln -sf "$T/canary/secret" "$T/state/boxes:snapshots/lie"
+	run _box fork lie
+	rc_is 125
+	hides "$out$err" secret 'a link in place of a snapshot is followed'
+}
+
+# Neither the record, nor the log, nor a snapshot, nor another box is anywhere in a box that may write to its root.
+a_root_of_its_own_shows_nothing_else() {
+	_new @a --writable-root 4m -u 0
+	_sh @a 'echo secret of another >/f; echo secret of another >f'
+	_box snapshot @a one
+	_new @b --writable-root 4m -u 0
+	run _sh @b "grep -rl 'secret of another' / --exclude-dir=proc --exclude-dir=sys 2>/dev/null; ls $T /run/sbxrun* 2>/dev/null; cat /proc/*/root/f 2>/dev/null; for d in upper work; do ls /\$d 2>/dev/null; done; mount -t overlay x /mnt 2>&1 | grep -v denied | grep -v permitted; true"
+	is "$out" ''
+	[ ! -e "$B/rootfs/f" ] || escaped 'the root filesystem itself was written'
+}
+
+names_are_no_output_of_ours() {
+	_new @a
+	_sh @a 'touch "$(printf "a\nD forged")" "$(printf "\033[2Jb")" "$(printf "c\377")"'
+	run _box diff @a
+	[ "$(wc -l <<<"$out")" = 3 ] || faked 'a name is a line'
+	[[ $out != *$'\033'* ]] || faked 'a name moves the cursor'
+	run _box diff --json @a
+	is "$(jq -r '.workspace.added[] | select(.base64).base64' <<<"$out")" "$(printf 'c\377' | base64)"
+	_sh @a 'mkfifo "$(printf "p\033[2J\ny")"'
+	run _box snapshot @a one
+	[[ $err != *$'\033'* && $(wc -l <<<"$err") = 1 ]] || faked 'a name moves the cursor'
+}
+
+run_tests
