@@ -128,8 +128,8 @@ static void exec_append_ambient(struct oci_capabilities *c, const struct strings
 	exec_append(&c->ambient, &more, a);
 }
 
-/* What the config has as ambient and the kernel would not take was said when the container was made,
- * and is not said again with each process: `runc spec` writes such a config. */
+/* What the config has as ambient and the kernel would not take was said when the container was
+ * made, and is not said again with each process: `runc spec` writes such a config. */
 static void exec_drop_ambient(struct oci_capabilities *c, struct arena *a)
 {
 	const struct strings asked = c->ambient;

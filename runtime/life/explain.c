@@ -126,7 +126,8 @@ static void explain_notes(const struct create_options *o, const struct host_fact
 }
 
 /* Sources that init would refuse when it opens them: all of them, since whoever asks wants to know
- * once. What can't be opened here may be there for init (the caller's own ids); it is not judged. */
+ * once. What can't be opened here may be there for init (the caller's own ids), and is not judged.
+ */
 static void explain_sources(struct plan *p, struct arena *a, struct policy_clamps *ret)
 {
 	struct guard_look *looks = guard_new_looks(&p->guard, a);
