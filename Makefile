@@ -65,7 +65,7 @@ LIB_ROOMS := base sys egress json oci worker filter plan policy ns cgroup rootfs
 # The programs, each with the rooms that are its own and those of the library that may end up in it.
 # tests/builds/programs looks into the linked files.
 PROGRAMS         := sbxrun sbxrun-net
-OWN_sbxrun       := cli doctor setup box mcp
+OWN_sbxrun       := cli doctor setup box approve mcp
 ROOMS_sbxrun     := $(LIB_ROOMS)
 # It faces the network. sbxrun has its file inside, as data, and starts it as somebody without rights.
 OWN_sbxrun-net   := net

@@ -80,9 +80,14 @@ static int input_make(const struct step *step, struct error *e)
 	return fd_steal(&fd);
 }
 
+static const struct step *call_step(const struct call *c)
+{
+	return c->by_child ? &c->question : &c->job.steps[c->at];
+}
+
 static int child_start(struct call *c, const int fds[3], struct error *e)
 {
-	const struct step *step = &c->job.steps[c->at];
+	const struct step *step = call_step(c);
 	char **argv = keeper_argv(c->server->o, &step->argv, &c->arena);
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -95,9 +100,10 @@ static int child_start(struct call *c, const int fds[3], struct error *e)
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigmask(&attributes, &none);
 	posix_spawnattr_setsigdefault(&attributes, &all);
-	/* Of its own session: a key pressed at the client's terminal is not for it. */
+	/* Of its own session: a key pressed at the client's terminal is not for it, but for what
+	 * asks there. */
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-						      POSIX_SPAWN_SETSID);
+						      (c->by_child ? 0 : POSIX_SPAWN_SETSID));
 	why = 0;
 	for (i = 0; !why && i < 3; i++)
 		why = posix_spawn_file_actions_adddup2(&actions, fds[i], i);
@@ -136,7 +142,7 @@ static int child_watch(struct call *c, struct error *e)
 
 int call_go(struct call *c, struct error *e)
 {
-	const struct step *step = &c->job.steps[c->at];
+	const struct step *step = call_step(c);
 	autoclose int in = -1, out = -1, err = -1;
 	int pair[2], fds[3];
 	size_t i;
@@ -161,7 +167,9 @@ int call_go(struct call *c, struct error *e)
 	fds[2] = err;
 	if (child_start(c, fds, e) < 0)
 		return -1;
-	c->deadline = loop_now() + (int64_t)(2 * c->job.timeout_s + GRACE_S) * LOOP_SECOND;
+	c->deadline = c->by_child ?
+			      LOOP_NEVER :
+			      loop_now() + (int64_t)(2 * c->job.timeout_s + GRACE_S) * LOOP_SECOND;
 	return child_watch(c, e);
 }
 
@@ -233,6 +241,10 @@ static void end_serve(struct crowd_member *m, uint32_t events)
 
 void call_look(struct call *c, int64_t now)
 {
+	if (c->asking) {
+		consent_look(c, now);
+		return;
+	}
 	if (now >= c->deadline && c->killed) {
 		child_stop(c, SIGKILL);
 		c->deadline = LOOP_NEVER;

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/sha256.h"
 #include "mcp/tool.h"
 #include "sys/crowd.h"
 
@@ -15,6 +16,16 @@ enum { CALLS_MAX = 64, CALL_OUTPUT_MAX = 12 << 20, CALL_ERRORS_MAX = 16 << 10 };
 
 struct server;
 struct message;
+
+enum { VERSION_SIZE = 16, CLIENT_SIZE = 96 };
+
+/* What a client says of itself: once in the legacy era, with every request in the modern one. */
+struct client {
+	bool known; /* it has said initialize */
+	char version[VERSION_SIZE];
+	char name[CLIENT_SIZE]; /* quoted */
+	bool asks;		/* it can ask its user (elicitation, as a form) */
+};
 
 struct call {
 	struct server *server;
@@ -27,8 +38,17 @@ struct call {
 	const char *uri; /* of resources/read, as it was given */
 	struct tool_args args;
 	struct job job;
-	size_t at; /* the step that runs */
-	pid_t pid; /* of its child; -1: none */
+	struct client client;
+	char digest[SHA256_HEX_SIZE]; /* of what will run */
+	const char *state;	      /* requestState, as it was given back */
+	struct json_span responses;
+	uint64_t asking;      /* the request in which the client is asked; 0: it isn't */
+	char *asked_id;	      /* of the question */
+	bool by_child;	      /* what runs asks, and is not the call */
+	struct step question; /* … by this */
+	const char *approved; /* how, for the record */
+	size_t at;	      /* the step that runs */
+	pid_t pid;	      /* of its child; -1: none */
 	struct crowd_member end, pipes[2];
 	struct buf out, err;
 	bool killed, cancelled, late;

@@ -20,9 +20,11 @@
  *	message.c  JSON-RPC       line.c    lines in and out     server.c  methods, eras
  *	tools.c    the tools      words.c   what they start      answer.c  what the client is told
  *	call.c     a call         keeper.c  what outlives it     resource.c   resources
+ *	consent.c  who is asked before a call
  */
 #pragma once
 
+#include "approve/approve.h"
 #include "base/err.h"
 #include "json/types.h"
 
@@ -31,8 +33,11 @@ struct mcp_options {
 	struct strings globals; /* options before the command, passed on */
 	const char *root;	/* of the state; NULL: there is no place for it */
 	const char *version;
-	bool keep; /* boxes stay when it ends */
-	bool raw;  /* nothing is taken out of outputs */
+	const char *ask; /* client, queue, terminal, none, or a command; NULL: client, or queue */
+	const struct approve_rules *rules;
+	struct strings audits; /* where calls are recorded */
+	bool keep;	       /* boxes stay when it ends */
+	bool raw;	       /* nothing is taken out of outputs */
 };
 
 /* Serves until its input ends or a signal comes. */

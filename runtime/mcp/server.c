@@ -205,7 +205,7 @@ static void method_listen(const struct request *q)
 
 struct call *server_new_call(const struct request *q)
 {
-	struct json_span token = json_span_in(q->meta, "progressToken");
+	struct json_span token = json_span_in(q->meta, "progressToken"), given;
 	struct call *c = call_new(q->server, q->message->id, q->modern);
 
 	if (!c) {
@@ -213,6 +213,12 @@ struct call *server_new_call(const struct request *q)
 			     "64 calls run already: wait for one of them", NULL, q->arena);
 		return NULL;
 	}
+	c->client = q->client;
+	c->state = message_text(json_span_in(q->message->params, "requestState"), &c->arena);
+	given = json_span_in(q->message->params, "inputResponses");
+	if (json_span_is_object(given))
+		c->responses = (struct json_span){arena_strndup(&c->arena, given.text, given.len),
+						  given.len};
 	if (token.text && token.len <= MESSAGE_ID_MAX)
 		c->progress = arena_strndup(&c->arena, token.text, token.len);
 	return c;
@@ -257,8 +263,15 @@ static void method_cancelled(const struct request *q)
 	for (i = 0; id.text && i < CALLS_MAX; i++) {
 		struct call *c = q->server->calls[i];
 
-		if (c && c->id && strlen(c->id) == id.len && memcmp(c->id, id.text, id.len) == 0)
-			call_cancel(c);
+		if (c && c->id && strlen(c->id) == id.len && memcmp(c->id, id.text, id.len) == 0) {
+			if (!c->asking) {
+				call_cancel(c);
+				return;
+			}
+			consent_drop(c);
+			consent_record(c, "cancelled");
+			call_free(c);
+		}
 	}
 }
 
@@ -292,6 +305,11 @@ static void call_end(struct call *c)
 
 void server_begin(struct call *c)
 {
+	consent_begin(c);
+}
+
+void server_go(struct call *c)
+{
 	struct error e;
 
 	if (call_go(c, &e) < 0) {
@@ -305,6 +323,10 @@ void server_step_done(struct call *c)
 	const struct step *step = &c->job.steps[c->at];
 	struct error e;
 
+	if (c->by_child && !c->killed) {
+		consent_child_done(c);
+		return;
+	}
 	if (step->destroys && c->status == 0)
 		keeper_box_ended(&c->server->keeper, c->job.box);
 	/* A box that was made for a call that nobody waits for has no name that anybody knows: it
@@ -317,6 +339,9 @@ void server_step_done(struct call *c)
 	} else {
 		answer_call(c);
 	}
+	if (c->by_child)
+		consent_drop(c);
+	consent_record(c, c->cancelled ? "cancelled" : c->status == 0 ? "ok" : "error");
 	call_free(c);
 }
 
@@ -449,6 +474,8 @@ static void serve_line(struct server *s, const char *line, size_t len, bool too_
 		answer_error(s, m.id, code, e.text, NULL, &a);
 	} else if (m.kind == MESSAGE_REQUEST) {
 		serve_request(s, &m, &a);
+	} else if (m.kind == MESSAGE_RESPONSE) {
+		consent_hear(s, &m, &a);
 	} else if (m.kind == MESSAGE_NOTIFICATION && str_eq(m.method, "notifications/cancelled")) {
 		method_cancelled(&(struct request){.server = s, .arena = &a, .message = &m});
 	}
@@ -560,6 +587,9 @@ static void server_end(struct server *s)
 	int64_t until = loop_now() + END_MS * LOOP_MS;
 	size_t i;
 
+	for (i = 0; i < CALLS_MAX; i++)
+		if (s->calls[i] && s->calls[i]->asking)
+			consent_drop(s->calls[i]);
 	for (i = 0; i < CALLS_MAX; i++)
 		if (s->calls[i])
 			call_cancel(s->calls[i]);

@@ -7,16 +7,6 @@
 #include "mcp/mcp.h"
 #include "mcp/message.h"
 
-enum { VERSION_SIZE = 16, CLIENT_SIZE = 96 };
-
-/* What a client says of itself: once in the legacy era, with every request in the modern one. */
-struct client {
-	bool known; /* it has said initialize */
-	char version[VERSION_SIZE];
-	char name[CLIENT_SIZE]; /* quoted */
-	bool asks;		/* it can ask its user (elicitation, as a form) */
-};
-
 struct server {
 	const struct mcp_options *o;
 	int crowd_fd;
@@ -27,6 +17,7 @@ struct server {
 	struct client client;	      /* of the legacy era */
 	struct call *calls[CALLS_MAX];
 	struct keeper keeper;
+	uint64_t asked; /* requests of ours */
 	bool over;
 };
 
@@ -48,6 +39,25 @@ void server_tell_progress(struct call *c, unsigned int seconds);
 
 /* Begins what was planned. */
 void server_begin(struct call *c);
+
+/* … and what may run. */
+void server_go(struct call *c);
+
+/* ---- who is asked before (consent.c) ---- */
+
+/* Ends in server_go(), an answer, or a wait. */
+void consent_begin(struct call *c);
+
+/* An answer of the client's to what it was asked. */
+void consent_hear(struct server *s, const struct message *m, struct arena *a);
+void consent_child_done(struct call *c);
+void consent_look(struct call *c, int64_t now);
+
+/* The question is nobody's any more. */
+void consent_drop(struct call *c);
+
+/* A line of the audit files. */
+void consent_record(struct call *c, const char *outcome);
 
 /* ---- answers (answer.c) ---- */
 

@@ -1,0 +1,139 @@
+/*
+ * Whether a person has to be asked before something is done, and what he said.
+ *
+ *	rules.c  how risky is it        show.c  what a model wrote, fit to be shown
+ *	queue.c  questions and answers, on disk
+ *
+ * A question is bound to a digest of exactly what will run: the words of the command line and the
+ * input. It is answered once, by whoever comes first (a client's user, a terminal, `sbxrun
+ *approve`), and an answer is used once. No answer is no.
+ *
+ * Trust: the queue belongs to a user, and whoever has this user's rights can answer, an agent with
+ *a shell of its own too. Against such a one it is no boundary; the prompts say so.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/sha256.h"
+#include "json/json.h"
+#include "json/types.h"
+
+#define APPROVE_FILE "/etc/sbxrun/approvals.json"
+
+enum approve_risk { RISK_LOW, RISK_MEDIUM, RISK_HIGH, RISK_CRITICAL };
+extern const struct json_word approve_risk_words[];
+const char *approve_risk_word(enum approve_risk r);
+
+/* ---- rules ---- */
+
+struct approve_rules;
+
+/* The administrator's file and another one (NULL: none). One that can't be read or understood is an
+ * error. */
+int approve_rules_read(const char *file, struct arena *a, const struct approve_rules **ret,
+		       struct error *e);
+
+/* Pure. `name` is what errors say. Adds to what is there (NULL: nothing). */
+int approve_rules_parse(const char *name, const char *text, size_t len,
+			const struct approve_rules *before, struct arena *a,
+			const struct approve_rules **ret, struct error *e);
+
+struct approve_judgement {
+	enum approve_risk risk;
+	uint32_t timeout_s; /* how long a person has */
+	const char *why;
+	bool denied; /* nobody is asked */
+};
+
+/* The highest of what the rules of each file say, else what is built in. Trust: the parameters are
+ * a model's. */
+struct approve_judgement approve_judge(const struct approve_rules *r, const char *tool,
+				       const struct pairs *parameters);
+
+/* ---- showing ---- */
+
+/* Lines that begin with "| ", without control, bidi and zero-width characters, shortened. */
+void approve_show(struct buf *b, const char *text, size_t most);
+
+/* ---- questions ---- */
+
+enum {
+	APPROVE_ID_SIZE = 3 + 32 + 1,
+	APPROVE_PENDING_MAX = 16,
+	APPROVE_RATE = 20,
+	APPROVE_RATE_S = 60
+};
+
+struct approve_question {
+	uint32_t version;
+	char *id;
+	char *tool;
+	char *box; /* NULL: none */
+	enum approve_risk risk;
+	char *why;
+	char *shown; /* what will run, as it came */
+	char *digest;
+	char *boot;	      /* whose clock the moments are of */
+	int64_t asked, until; /* seconds of CLOCK_BOOTTIME */
+	uint32_t uid;
+	char *status; /* asked, yes, no */
+	bool for_box;
+	char *by; /* who answered, and how */
+};
+
+/* The questions of a state root. */
+struct approve_queue {
+	int dfd;
+	int lock_fd;
+};
+#define APPROVE_QUEUE_NONE ((struct approve_queue){.dfd = -1, .lock_fd = -1})
+void approve_queue_close(struct approve_queue *q);
+#define autoqueue __attribute__((cleanup(approve_queue_close)))
+
+/* Opened and locked. make: also if there is none yet. ERR_NOT_FOUND: there is none. */
+int approve_queue_open(const char *root, bool make, struct approve_queue *ret, struct error *e);
+
+/* Writes a question; its id, boot, moments and status are filled in. */
+int approve_ask(struct approve_queue *q, struct approve_question *x, uint32_t timeout_s,
+		struct arena *a, struct error *e);
+
+/* ERR_NOT_FOUND: there is none of that id, or its time is over. */
+int approve_find(struct approve_queue *q, const char *id, struct arena *a,
+		 struct approve_question *ret, struct error *e);
+int approve_list(struct approve_queue *q, struct arena *a, struct approve_question **ret,
+		 size_t *ret_n, struct error *e);
+
+/* Only what was asked and not answered. */
+int approve_answer(struct approve_queue *q, const char *id, bool yes, bool for_box, const char *by,
+		   struct arena *a, struct error *e);
+
+/* Uses an answer: once, and only for what was asked. 0: yes, and *ret says by whom. */
+int approve_take(struct approve_queue *q, const char *id, const char *digest, struct arena *a,
+		 struct approve_question *ret, struct error *e);
+
+/* Removes it, if it is there. */
+void approve_forget(struct approve_queue *q, const char *id);
+
+/* For this box: up to this risk, by this tool. */
+int approve_grant(struct approve_queue *q, const char *tool, const char *box,
+		  enum approve_risk risk, struct arena *a, struct error *e);
+bool approve_is_granted(struct approve_queue *q, const char *tool, const char *box,
+			enum approve_risk risk, struct arena *a);
+
+/* ---- a question in a client's hands ---- */
+
+/* A text that a client gives back with the answer: it can't be made up, or changed. */
+int approve_seal(struct approve_queue *q, const char *id, const char *digest, struct arena *a,
+		 const char **ret, struct error *e);
+
+/* The id, if the text is one that we made for this digest; NULL: it isn't. */
+const char *approve_unseal(struct approve_queue *q, const char *text, const char *digest,
+			   struct arena *a);
+
+/* The whole prompt. terminal: with what can be typed. */
+void approve_prompt(const struct approve_question *x, bool terminal, size_t most, struct buf *b);
