@@ -102,6 +102,10 @@ def _said(out: bytes, err: bytes, status: int) -> Dict[str, Any]:
     return raw  # type: ignore[no-any-return]
 
 
+def _changes(raw: Dict[str, Any]) -> Dict[str, Any]:
+    return {place: raw[place] for place in ("workspace", "root")}
+
+
 class _Calls:
     """What can be asked of a box, as calls that somebody has to make."""
 
@@ -178,6 +182,12 @@ class _Calls:
 
     def remove(self, path: str) -> "_Call[None]":
         return self.file("rm-file", lambda o: None, path)
+
+    def diff(self) -> "_Call[Dict[str, Any]]":
+        return _Call([*self._head, "diff", "--json", self.id], lambda *said: _changes(_said(*said)))
+
+    def snapshot(self, name: str) -> "_Call[Dict[str, Any]]":
+        return _Call([*self._head, "snapshot", "--json", self.id, name], _said)
 
     def destroy(self) -> "_Call[None]":
         def read(out: bytes, err: bytes, status: int) -> None:
@@ -263,6 +273,14 @@ class Box:
     def remove(self, path: str) -> None:
         return self._calls.remove(path).sync()
 
+    def diff(self) -> Dict[str, Any]:
+        """What changed since it was made: workspace and root, each with added, modified, deleted (or None)."""
+        return self._calls.diff().sync()
+
+    def snapshot(self, name: str) -> Dict[str, Any]:
+        """Keeps its files under a name, for `sbxrun box fork`."""
+        return self._calls.snapshot(name).sync()
+
     def destroy(self) -> None:
         """Ends it. That it is gone already is no error."""
         self._calls.destroy().sync()
@@ -342,6 +360,12 @@ class AsyncBox:
 
     async def remove(self, path: str) -> None:
         return await self._calls.remove(path).wait()
+
+    async def diff(self) -> Dict[str, Any]:
+        return await self._calls.diff().wait()
+
+    async def snapshot(self, name: str) -> Dict[str, Any]:
+        return await self._calls.snapshot(name).wait()
 
     async def destroy(self) -> None:
         await self._calls.destroy().wait()

@@ -76,6 +76,16 @@ class TestReal(unittest.TestCase):
 
         self.assertEqual([r.stdout for r in asyncio.run(main())], ["0\n", "1\n", "2\n"])
 
+    def test_what_changed_in_a_box(self):
+        with sbxrun.Box("bash", rootfs="host") as box:
+            box.write("d/f", "x")
+            changed = box.diff()
+            self.assertEqual([c["path"] for c in changed["workspace"]["added"]], ["d", "d/f"])
+            self.assertIsNone(changed["root"])
+            self.assertEqual(box.snapshot("kept-" + box.id)["files"], 2)
+        with self.assertRaises(sbxrun.SandboxError):
+            box.diff()
+
     # ---- the documents ----
 
     MEAN = "import statistics\nx = [2, 4, 4, 4, 5, 5, 7, 9]\nprint(statistics.mean(x), statistics.pstdev(x))"
