@@ -36,7 +36,7 @@ crash_build_alloc() {
 	# shellcheck disable=SC2086  # a list of flags
 	"$cc" $crash_flags -fPIE -c -o "$crash_bin/alloc.o" "$crash_here/alloc.c"
 	mkdir -p "$crash_bin/alloc" # the name of the program chooses a policy
-	"$cc" -static-pie -o "$crash_bin/alloc/sbxrun-oci" "$crash_top"/build/runtime/{cli,doctor,setup,box}/*.o "$crash_top/build/libsbxrun.a" "$crash_bin/alloc.o" \
+	"$cc" -static-pie -o "$crash_bin/alloc/sbxrun-oci" "$crash_top"/build/runtime/{cli,doctor,setup,box,mcp}/*.o "$crash_top/build/libsbxrun.a" "$crash_bin/alloc.o" \
 		-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -l:libpcre2-8.a -lm
 }
 
