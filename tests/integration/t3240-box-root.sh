@@ -1,7 +1,7 @@
 #!/bin/bash
 # sbxrun box create --writable-root, and --disk beyond memory: what is written stays in the box, has a size, and changes nobody else's root.
 # Views: v2 a_root_that_can_be_written_is_the_boxs_own
-# shellcheck disable=SC2016,SC2154
+# shellcheck disable=SC2015,SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 
 # Words that begin with @ are ids of this test's own: cgroups have them, too, and others test beside it.

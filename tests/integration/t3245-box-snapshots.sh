@@ -1,7 +1,7 @@
 #!/bin/bash
 # sbxrun box diff, snapshot, snapshots, fork: what has changed, what is kept of it, and what a new box begins with.
 # Views: own
-# shellcheck disable=SC2016,SC2154
+# shellcheck disable=SC2015,SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 
 # Words that begin with @ are ids of this test's own: cgroups have them, too, and others test beside it.
