@@ -8,7 +8,7 @@ HERE=${TESTS_DIR:?}/engines
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$HERE/lib.sh"
 TEST_ID=smoke
-TEST_LIMIT=${ENGINE_TEST_LIMIT:-180}
+TEST_LIMIT=${ENGINE_TEST_LIMIT:-400}
 IMAGE=localhost/smoke
 ENGINE_LOG=$SBXT_WORK/engine.log
 

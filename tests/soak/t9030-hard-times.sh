@@ -1,6 +1,6 @@
 #!/bin/bash
 # A state directory that is full or read-only, a program file that is replaced, a log that nobody reads.
-TEST_LIMIT=${TEST_LIMIT:-300}
+TEST_LIMIT=${TEST_LIMIT:-600}
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Programs that take all they can get: processes, memory, files, output. The container's limits hold, `delete` ends it, and
 # the time is bounded. SOAK_OUTPUT is the size of the output bomb (32M; the long form 1G).
-TEST_LIMIT=${TEST_LIMIT:-300}
+TEST_LIMIT=${TEST_LIMIT:-600}
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/life.sh"
 . "${0%/*}/lib.sh"

@@ -198,7 +198,7 @@ TEST(pieces_make_no_difference)
 	uint32_t seed = 1, round;
 	char *text;
 
-	for (round = 0; round < 300; round++) {
+	for (round = 0; round < unit_rounds(300); round++) {
 		text = mixed_text(&seed);
 		redacted(&user, text);
 		free(text);
@@ -211,7 +211,7 @@ TEST(shortcuts_lose_nothing)
 	uint32_t seed = 7, round;
 	size_t i, k, from, to;
 
-	for (round = 0; round < 300; round++) {
+	for (round = 0; round < unit_rounds(300); round++) {
 		char *text = mixed_text(&seed), *plain = text;
 		struct arena a = {0};
 		struct redact_matcher *m = redact_matcher_new(&a);
@@ -283,7 +283,7 @@ TEST(what_is_held_back_is_bounded)
 		uint64_t gone = 0;
 		struct redact_count c;
 
-		for (k = 0; k < 20000; k++, fed += n)
+		for (k = 0; k < unit_rounds(20000); k++, fed += n)
 			redact_feed(r, REDACT_STDERR, units[i], n, &sink);
 		for (k = 0; k < redact_rules_n(r); k++) {
 			c = redact_count_of(r, k, REDACT_STDERR);
