@@ -138,7 +138,8 @@ an_agent_without_room_does_not_keep_delete_out() {
 a_start_that_waits_for_an_agent_ends_with_a_signal() {
 	_start_for _deaf
 	_signal_ends TERM
-	is "$(status_of "$ID")" stopped
+	# Init hears of it by the end of the start's connection, and is a moment on its way.
+	wait_until 20 eval '[ "$(status_of "$ID")" = stopped ]'
 	sbx delete "$ID"
 	nothing_is_left
 }
