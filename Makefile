@@ -127,6 +127,9 @@ $(B)/sbxrun-net.image: $(B)/sbxrun-net
 $(B)/runtime/box/network_image.o: $(B)/sbxrun-net.image
 $(B)/runtime/box/network_image.o: override CFLAGS += -DNETWORK_FILE='"$(B)/sbxrun-net.image"'
 
+# What sessions of a language run, which box/session_driver.c has inside.
+$(B)/runtime/box/session_driver.o: $(wildcard runtime/box/drivers/*)
+
 # Version and commit are no files: this one changes when they do.
 $(B)/version: FORCE
 	@mkdir -p $(@D)

@@ -11,6 +11,8 @@
 		":\n\t.incbin \"runtime/box/drivers/" #name "\"\n\t.byte 0\n\t.previous\n")
 
 DRIVER(python);
+DRIVER(node);
+DRIVER(bash);
 
 /* What reads the driver: its length in seven digits and a line's end, and then the text. */
 #define BEGIN_PYTHON                                                                               \
@@ -19,8 +21,18 @@ DRIVER(python);
 	"while len(s) < n: s += os.read(0, n - len(s))\n"                                          \
 	"exec(compile(s, '<sbxrun>', 'exec'))"
 
+#define BEGIN_NODE                                                                                 \
+	"const fs = require('fs'); let s = Buffer.alloc(0), n = 8;"                                \
+	"while (s.length < n) { const b = Buffer.alloc(n - s.length);"                             \
+	"s = Buffer.concat([s, b.subarray(0, fs.readSync(0, b))]);"                                \
+	"if (n === 8 && s.length === 8) n += Number(s); }"                                         \
+	"eval(s.toString('utf8', 8))"
+#define BEGIN_BASH "read -r n && LC_ALL=C read -r -N $((10#$n)) s && unset n && eval \"$s\""
+
 static const struct session_driver drivers[] = {
 	{"python", {"python3", "-c", BEGIN_PYTHON}, driver_python},
+	{"javascript", {"node", "-e", BEGIN_NODE}, driver_node},
+	{"shell", {"bash", "-c", BEGIN_BASH, "bash"}, driver_bash},
 };
 
 const struct session_driver *session_driver_find(const struct box_language *l)

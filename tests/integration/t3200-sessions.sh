@@ -183,6 +183,50 @@ other_calls_leave_sessions_alone() {
 	is "$(sbx ps --format json "box-$BOX" | jq length)" 3
 }
 
+a_shell_stays() {
+	_new
+	_sh() { run _box run --json --session=sh "${@:1:$#-1}" "$BOX" bash "${!#}"; }
+	_sh 'x=1; cd /tmp; f() { echo "f $x"; }; echo ü'
+	is "$(_of '.stdout, .result')" $'ü\n\nnull'
+	_sh 'f; pwd; cat; (exit 7)'
+	rc_is 7
+	is "$(_of '.stdout, .status, .session.lost')" $'f 1\n/tmp\n\nerror\nfalse'
+	_sh --timeout 0.5 'while :; do :; done'
+	is "$(_of '.status, .session.lost')" $'timeout\nfalse'
+	_sh --timeout 0.5 'sleep 1000; echo after'
+	is "$(_of '.status, .stdout, .session.lost')" $'timeout\n\nfalse'
+	_sh 'ls /proc/self/fd | wc -l; f'
+	is "$(_of .stdout)" $'4\nf 1'
+	_sh 'exit 4'
+	rc_is 4
+	is "$(_of '.session.lost')" true
+}
+
+node_stays() {
+	needs node
+	_new
+	_js() { run _box run --json --session=js "${@:1:$#-1}" "$BOX" node "${!#}"; }
+	_js 'const x = 41; console.log("printed"); x + 1'
+	is "$(_of '.stdout, .result["text/plain"]')" $'printed\n\n42'
+	_js 'const x = await new Promise(r => setTimeout(r, 10, 5)); x'
+	is "$(_of '.result["text/plain"]')" 5
+	_js 'function f() { throw new TypeError("bad") }; f()'
+	rc_is 1
+	is "$(_of '.exception.name, .exception.value, .session.lost')" $'TypeError\nbad\nfalse'
+	unlike "$(_of .stderr)" inspector
+	_js 'process.exit(3)'
+	rc_is 3
+	is "$(_of '.session.lost')" false
+	_js --timeout 1 'while (true);'
+	is "$(_of '.status, .session.lost')" $'timeout\nfalse'
+	_js --timeout 1 'await new Promise(() => {})'
+	is "$(_of '.status, .session.lost')" $'timeout\nfalse'
+	_js 'display({ [Symbol.for("Jupyter.display")]() { return { "image/png": Buffer.from("png") } } }); x + 2'
+	is "$(_of '.displays[0]["image/png"], .result["text/plain"]')" $'cG5n\n7'
+	_js 'process.stdin'
+	like "$(_of .exception.value)" 'no standard input'
+}
+
 limits_and_denials_hold() {
 	_new --memory 64m --pids-limit 16
 	_json --output-limit 10 'print("0123456789abcdef"); import os

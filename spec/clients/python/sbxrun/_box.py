@@ -136,6 +136,8 @@ class _Calls:
         check: bool,
         env: Optional[Mapping[str, str]],
         redact: bool,
+        session: Union[str, bool, None] = None,
+        restart: bool = False,
         **values: Any,
     ) -> "_Call[Result]":
         def read(out: bytes, err: bytes, status: int) -> Result:
@@ -146,6 +148,9 @@ class _Calls:
             return raise_for(result, check)
 
         options = [*_options(_CALL, values), *_env(env), *["--redact"] * bool(redact)]
+        if session:
+            options.append("--session" if session is True else f"--session={session}")
+        options += ["--restart"] * bool(restart)
         return _Call([*self._head, verb, "--json", *options, self.id, *words], read, input, stdin)
 
     def run(
@@ -156,7 +161,9 @@ class _Calls:
         stdin: Optional[Text],
         **how: Any,
     ) -> "_Call[Result]":
-        return self.call("run", [language, "-", "--", *args], _bytes(code), stdin or "", **how)
+        if stdin is None and not how.get("session"):
+            stdin = ""
+        return self.call("run", [language, "-", "--", *args], _bytes(code), stdin, **how)
 
     def command(self, command: Sequence[str], stdin: Optional[Text], **how: Any) -> "_Call[Result]":
         return self.call("exec", ["--", *command], _bytes(stdin or ""), None, **how)
@@ -240,10 +247,17 @@ class Box:
         check: bool = False,
         env: Optional[Mapping[str, str]] = None,
         redact: bool = False,
+        session: Union[str, bool, None] = None,
+        restart: bool = False,
         **options: Any,
     ) -> Result:
-        """Runs code. `options` are timeout, cpu_time, output_limit, workdir, denials, audit."""
-        return self._calls.run(language, code, args, stdin, check=check, env=env, redact=redact, **options).sync()
+        """Runs code. `options` are timeout, cpu_time, output_limit, workdir, denials, audit.
+
+        `session` runs it in an interpreter that stays, with its variables: a name, or True for the default one.
+        The result has `result`, `displays`, `exception` and `session` then. `restart` begins it anew.
+        """
+        how = dict(options, check=check, env=env, redact=redact, session=session, restart=restart)
+        return self._calls.run(language, code, args, stdin, **how).sync()
 
     def run_command(
         self,
@@ -330,9 +344,12 @@ class AsyncBox:
         check: bool = False,
         env: Optional[Mapping[str, str]] = None,
         redact: bool = False,
+        session: Union[str, bool, None] = None,
+        restart: bool = False,
         **options: Any,
     ) -> Result:
-        return await self._calls.run(language, code, args, stdin, check=check, env=env, redact=redact, **options).wait()
+        how = dict(options, check=check, env=env, redact=redact, session=session, restart=restart)
+        return await self._calls.run(language, code, args, stdin, **how).wait()
 
     async def run_command(
         self,

@@ -51,6 +51,10 @@ class Result:
     more_denials: bool = False
     profile: Optional[str] = None  # of its system calls; None: what the policy gives
     disk_backing: Optional[str] = None  # what the workspace lies on: "memory", "disk" or "volume"
+    session: Optional[Dict[str, Any]] = None  # of a call in one: name, cell, began, lost, lost_before, bytes_between
+    result: Optional[Dict[str, str]] = None  # what its code came to: kinds and texts, base64 where a kind is of bytes
+    displays: List[Dict[str, str]] = dataclasses.field(default_factory=list)  # figures and the like, in the same form
+    exception: Optional[Dict[str, str]] = None  # name, value, traceback
     raw: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False, compare=False)
 
     @property

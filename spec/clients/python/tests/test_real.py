@@ -164,6 +164,16 @@ class TestReal(unittest.TestCase):
                 use()
         same.destroy()
 
+    def test_a_session_stays(self):
+        with sbxrun.Box(rootfs="host") as box:
+            self.assertEqual((box.run("python", "x = 41", session=True).session or {})["cell"], 1)
+            result = box.run("python", "display(x); x + 1", session=True)
+            self.assertEqual((result.result, result.displays), ({"text/plain": "42"}, [{"text/plain": "41"}]))
+            result = box.run("python", "x", session="other")
+            self.assertEqual((result.exception or {})["name"], "NameError")
+            result = box.run("python", "x", session=True, restart=True)
+            self.assertEqual((result.exception or {})["name"], "NameError")
+
     def test_a_box_for_asyncio(self):
         async def use():
             async with await sbxrun.AsyncBox.create("bash") as box:
