@@ -211,6 +211,7 @@ void session_await_end(struct session *s, struct session_end *ret)
 {
 	struct session_end end = {0};
 	int64_t until = loop_now() + END_MS * LOOP_MS;
+	ssize_t n;
 
 	struct error ignored;
 
@@ -219,7 +220,11 @@ void session_await_end(struct session *s, struct session_end *ret)
 	*ret = end;
 	while (loop_now() < until && !loop_is_ready(s->sock, POLLIN, until))
 		;
-	if (recv(s->sock, &end, sizeof(end), MSG_DONTWAIT) == (ssize_t)sizeof(end))
+	n = recv(s->sock, &end, sizeof(end), MSG_DONTWAIT);
+	/* A keeper that was ending anyway did not read the question, which comes first as an error. */
+	if (n < 0 && errno == ECONNRESET)
+		n = recv(s->sock, &end, sizeof(end), MSG_DONTWAIT);
+	if (n == (ssize_t)sizeof(end))
 		*ret = end;
 }
 
