@@ -9,8 +9,8 @@
 #include "base/sha256.h"
 #include "base/str.h"
 #include "box/disk.h"
+#include "box/network.h"
 #include "box/profiles.h"
-#include "box/disk.h"
 #include "json/json.h"
 
 enum { EXPLAIN_MAX = 4 << 20 };
@@ -153,7 +153,7 @@ static int explain_fill(const struct box_request *q, struct arena *a, struct box
 
 	*own = *q;
 	*ret = (struct box_explanation){.q = own, .root = BOX_ROOT_NONE};
-	if (box_root_find(q, a, &ret->root, e) < 0)
+	if (box_root_find(q, a, &ret->root, e) < 0 || box_expand_rules(own, &ret->root, a, e) < 0)
 		return -1;
 	box_choose_profile(own, &ret->root, a);
 	if (box_cgroup_open(q, false, BOX_ID_PREFIX "example", a, &boxes, &ret->root, e) < 0 ||

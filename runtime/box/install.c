@@ -249,6 +249,16 @@ static const struct json_row npm_lock_rows[] = {
 };
 TABLE(npm_lock);
 
+/* pip writes "sha256=…" where it does not write an object. */
+static const char *pip_hash(const struct pip_archive *p, struct arena *a)
+{
+	const char *hex = p->hashes.sha256 ? p->hashes.sha256 :
+			  p->hash	   ? str_after(p->hash, "sha256=") :
+					     NULL;
+
+	return hex ? arena_printf(a, "sha256:%s", hex) : p->hash;
+}
+
 /* A digest and how it was made, in hexadecimal or base64. */
 static const char *hash_check(const char *hash)
 {
@@ -284,11 +294,9 @@ size_t install_read_report(const struct install *x, const char *text, size_t len
 		return 0;
 	for (i = 0; i < pip.items.n; i++) {
 		const struct pip_item *p = &pip.items.v[i];
-		const char *sha = p->download.archive.hashes.sha256;
 
 		installed_add(x, p->metadata.name, p->metadata.version,
-			      sha ? arena_printf(a, "sha256:%s", sha) : p->download.archive.hash, v,
-			      &n);
+			      pip_hash(&p->download.archive, a), v, &n);
 	}
 	for (i = 0; i < lock.items.n; i++) {
 		const struct npm_item *p = &lock.items.v[i];

@@ -275,7 +275,7 @@ int network_await_ready(int fd, uint16_t *ret_taken, struct error *e)
 }
 
 int network_set_up(struct network *n, const struct network_rules *r, int pidfd,
-		   const struct network_stay *stay, struct error *e)
+		   const struct network_stay *stay, uint16_t *ret_taken, struct error *e)
 {
 	uint16_t ports[EGRESS_PORTS_MAX];
 	size_t n_ports;
@@ -284,17 +284,17 @@ int network_set_up(struct network *n, const struct network_rules *r, int pidfd,
 	    network_send_stay(n->control_fd, stay, e) < 0 ||
 	    network_send_rules(n->control_fd, r, e) < 0 ||
 	    network_send_servers(n->control_fd, e) < 0 ||
-	    network_listen(pidfd, n->control_fd, ports, n_ports, e) < 0 ||
+	    network_listen(pidfd, n->control_fd, ports, n_ports, stay != NULL, e) < 0 ||
 	    network_send_text(n->control_fd, NET_BEGIN, "", e) < 0)
 		return -1;
-	return network_await_ready(n->control_fd, NULL, e);
+	return network_await_ready(n->control_fd, ret_taken, e);
 }
 
 int network_open(struct network *n, const struct network_rules *r, int pidfd, struct error *e)
 {
 	*n = NETWORK_NONE;
 	n->rules = *r;
-	if (network_set_up(n, r, pidfd, NULL, e) == 0)
+	if (network_set_up(n, r, pidfd, NULL, NULL, e) == 0)
 		return 0;
 	network_close(n);
 	return err_wrap(e, "give the box a network");

@@ -71,7 +71,7 @@ struct network_stay {
 	int box_pidfd, door_fd;
 };
 int network_set_up(struct network *n, const struct network_rules *r, int pidfd,
-		   const struct network_stay *stay, struct error *e);
+		   const struct network_stay *stay, uint16_t *ret_taken, struct error *e);
 
 int network_send(int fd, const struct net_message *m, int pass_fd, struct error *e);
 int network_send_rules(int fd, const struct network_rules *r, struct error *e);

@@ -31,6 +31,7 @@ struct listening {
 	const uint16_t *ports;
 	size_t n;
 	enum listen_work work;
+	bool is_used; /* programs run there, and may listen already */
 };
 
 /* Every address is this machine's, and packets for it come back on loopback. */
@@ -83,7 +84,7 @@ static int listen_send(const struct listening *x, enum net_listener what, uint16
 		autoclose int fd = listen_bind(
 			families[i], what == NET_NAMES_DATAGRAM ? SOCK_DGRAM : SOCK_STREAM, port);
 
-		if (fd < 0 && x->work == LISTEN_MORE && errno == EADDRINUSE)
+		if (fd < 0 && x->is_used && errno == EADDRINUSE)
 			continue;
 		if (fd < 0 && families[i] == AF_INET)
 			return err_sys(e, "listen at port %u", port);
@@ -178,16 +179,17 @@ static int listen_in_child(const struct listening *x, struct error *e)
 	return 0;
 }
 
-int network_listen(int pidfd, int control_fd, const uint16_t *ports, size_t n, struct error *e)
+int network_listen(int pidfd, int control_fd, const uint16_t *ports, size_t n, bool is_used,
+		   struct error *e)
 {
-	const struct listening x = {pidfd, control_fd, ports, n, LISTEN_ALL};
+	const struct listening x = {pidfd, control_fd, ports, n, LISTEN_ALL, is_used};
 
 	return listen_in_child(&x, e);
 }
 
 int network_listen_more(int pidfd, int control_fd, const uint16_t *ports, size_t n, struct error *e)
 {
-	const struct listening x = {pidfd, control_fd, ports, n, LISTEN_MORE};
+	const struct listening x = {pidfd, control_fd, ports, n, LISTEN_MORE, true};
 
 	return listen_in_child(&x, e);
 }

@@ -140,7 +140,8 @@ static int door_enter(int dfd, struct network *n, struct error *e)
 
 /* ---- rules ---- */
 
-static int stay_start(int dfd, const struct network_rules *r, int pidfd, struct error *e)
+static int stay_start(int dfd, const struct network_rules *r, int pidfd, uint16_t *ret_taken,
+		      struct error *e)
 {
 	autoclose int door_fd = door_make(dfd, e);
 	const struct network_stay stay = {.box_pidfd = pidfd, .door_fd = door_fd};
@@ -148,7 +149,7 @@ static int stay_start(int dfd, const struct network_rules *r, int pidfd, struct 
 
 	if (door_fd < 0)
 		return -1;
-	if (network_set_up(&n, r, pidfd, &stay, e) < 0) {
+	if (network_set_up(&n, r, pidfd, &stay, ret_taken, e) < 0) {
 		network_close(&n);
 		unlinkat(dfd, DOOR_NAME, 0);
 		return err_wrap(e, "give the box a network");
@@ -167,7 +168,7 @@ int network_stay(int dfd, const struct network_rules *r, int pidfd, struct arena
 	record_write(r, &b);
 	if (fd < 0 || fd_write_all(fd, b.data, b.len) < 0)
 		return err_sys(e, "write down what the box may reach");
-	return r->allow.n ? stay_start(dfd, r, pidfd, e) : 0;
+	return r->allow.n ? stay_start(dfd, r, pidfd, NULL, e) : 0;
 }
 
 /* All of them, with listeners for those ports that have none yet. */
@@ -338,7 +339,7 @@ int network_change(struct sandbox *s, const struct network_change *c, struct are
 	    record_put(&store, &r, a, e) < 0)
 		return -1;
 	if (door_is_there(s->dfd) ? change_tell(s, &r, &taken, e) < 0 :
-				    r.allow.n && stay_start(s->dfd, &r, s->init_pidfd, e) < 0)
+				    r.allow.n && stay_start(s->dfd, &r, s->init_pidfd, &taken, e) < 0)
 		return -1;
 	*ret_note = stay_note(taken, a);
 	*ret = r;

@@ -89,6 +89,8 @@ static int main_begin(void)
 
 int main(void)
 {
+	struct net_message ready = {.kind = NET_READY};
+
 	prctl(PR_SET_NAME, "sbxrun-net");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	main_set_up();
@@ -99,7 +101,8 @@ int main(void)
 		return main_fail("be told what holds");
 	if (main_begin() < 0)
 		return main_fail("give up what is not needed");
-	main_say(NET_READY, "");
+	ready.port = visit_lacks(&net);
+	visit_say(&net.visits[0], &ready);
 	for (;;)
 		crowd_round(net.crowd_fd, links_look_at_clock(&net));
 }

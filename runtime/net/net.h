@@ -117,6 +117,9 @@ void visit_say(const struct visit *v, const struct net_message *m);
 /* Whether one of ours listens there, and not the box itself. */
 bool visit_listens(struct net *n, uint16_t port);
 
+/* The first port of the rules at which none of ours listens; 0: there is none. */
+uint16_t visit_lacks(struct net *n);
+
 /* ---- refuse.c ---- */
 
 void refuse_note(struct net *n, const char *host, uint16_t port, enum egress_verdict why);

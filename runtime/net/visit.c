@@ -94,8 +94,7 @@ static void listeners_prune(struct net *n)
 			crowd_close(n->crowd_fd, &l->member);
 }
 
-/* The first of the ports that should be listened at, and are not; 0: none. */
-static uint16_t listeners_lack(struct net *n)
+uint16_t visit_lacks(struct net *n)
 {
 	uint16_t ports[EGRESS_PORTS_MAX];
 	size_t count = 0, i;
@@ -131,7 +130,7 @@ static void visit_apply(struct visit *v, bool alone)
 		v->rules.n = 0;
 		visit_hold(n, n->only ? &n->only->rules : &n->own);
 	}
-	m.port = listeners_lack(n);
+	m.port = visit_lacks(n);
 	visit_say(v, &m);
 }
 

@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 from typing import Any, Callable, Dict, Generic, Iterable, List, Mapping, Optional, Sequence, TypeVar, Union
 
-from ._command import Path, Text, _number, _volumes, find_binary
+from ._command import Path, Text, _hosts, _number, _volumes, find_binary
 from ._errors import BoxExpired, BoxNotFound, FileError, SandboxError, raise_for
 from ._result import Result
 from ._run import _aend, _astart, _end, _read_result, _start
@@ -24,7 +24,7 @@ from ._run import _aend, _astart, _end, _read_result, _start
 T = TypeVar("T")
 
 _CALL = ("timeout", "cpu_time", "output_limit", "workdir", "denials", "audit")
-_LIMITS = ("memory", "cpus", "pids_limit", "timeout", "cpu_time", "disk", "tmpfs", "output_limit", "file_size")
+_LIMITS = ("memory", "cpus", "pids_limit", "timeout", "cpu_time", "disk", "tmpfs", "output_limit", "file_size", "net_limit", "net_rate")
 _CREATE = ("id", "idle", "rootfs", "preset", "user", *_LIMITS)
 _GONE = {"SandboxNotFound": BoxNotFound, "SandboxExpired": BoxExpired}
 
@@ -119,9 +119,11 @@ class _Calls:
         env: Optional[Mapping[str, str]],
         volumes: Any,
         strict_limits: bool,
+        allow: Sequence[str] = (),
+        deny: Sequence[str] = (),
         **values: Any,
     ) -> "_Call[Dict[str, Any]]":
-        words = [*_options(_CREATE, values), *_env(env)]
+        words = [*_options(_CREATE, values), *_env(env), *_hosts("--allow", allow), *_hosts("--deny", deny)]
         for volume in _volumes(volumes):
             words += ["--volume", volume]
         words += ["--strict-limits"] * bool(strict_limits) + ([language] if language else [])
@@ -170,6 +172,25 @@ class _Calls:
 
     def file(self, verb: str, read: Callable[[Dict[str, Any]], T], *words: str, input: bytes = b"") -> "_Call[T]":
         return _Call([*self._head, verb, "--json", self.id, "--", *words], lambda *said: read(_said(*said)), input)
+
+    def rules(self, verb: str, hosts: Sequence[str], remove: bool) -> "_Call[Dict[str, List[str]]]":
+        def read(out: bytes, err: bytes, status: int) -> Dict[str, List[str]]:
+            said = _said(out, err, status)
+            return {"allow": list(said["allow"]), "deny": list(said["deny"])}
+
+        words = ["--remove"] * remove + [self.id, *(["--"] * bool(hosts)), *hosts]
+        return _Call([*self._head, verb, "--json", *words], read)
+
+    def install(self, registry: str, package: str, check: bool, **values: Any) -> "_Call[Result]":
+        def read(out: bytes, err: bytes, status: int) -> Result:
+            result = _read_result(out, err, status)
+            kind = (result.error or {}).get("type", "")
+            if kind in _GONE:
+                raise _GONE[kind](result.describe(), result)
+            return raise_for(result, check)
+
+        options = _options(("timeout", "output_limit", "audit"), values)
+        return _Call([*self._head, "install", "--json", *options, self.id, "--", registry, package], read)
 
     def write(self, path: str, content: Text) -> "_Call[int]":
         return self.file("write", lambda o: int(o["bytes"]), path, input=_bytes(content))
@@ -271,6 +292,21 @@ class Box:
     ) -> Result:
         return self._calls.command(command, stdin, check=check, env=env, redact=redact, **options).sync()
 
+    def allow(self, *hosts: str, remove: bool = False) -> Dict[str, List[str]]:
+        """Lets it reach hosts, or no longer; the rules that hold now."""
+        return self._calls.rules("allow", hosts, remove).sync()
+
+    def deny(self, *hosts: str, remove: bool = False) -> Dict[str, List[str]]:
+        """What is denied is so, whatever is allowed."""
+        return self._calls.rules("deny", hosts, remove).sync()
+
+    def rules(self) -> Dict[str, List[str]]:
+        return self._calls.rules("rules", (), False).sync()
+
+    def install(self, package: str, registry: str = "pypi", *, check: bool = False, **options: Any) -> Result:
+        """Puts a package (NAME, NAME==VERSION) into the workspace. What was installed is in `raw["install"]`."""
+        return self._calls.install(registry, package, check, **options).sync()
+
     def write(self, path: str, content: Text) -> int:
         """Writes a file of /workspace, whole or not at all; how many bytes."""
         return self._calls.write(path, content).sync()
@@ -362,6 +398,18 @@ class AsyncBox:
         **options: Any,
     ) -> Result:
         return await self._calls.command(command, stdin, check=check, env=env, redact=redact, **options).wait()
+
+    async def allow(self, *hosts: str, remove: bool = False) -> Dict[str, List[str]]:
+        return await self._calls.rules("allow", hosts, remove).wait()
+
+    async def deny(self, *hosts: str, remove: bool = False) -> Dict[str, List[str]]:
+        return await self._calls.rules("deny", hosts, remove).wait()
+
+    async def rules(self) -> Dict[str, List[str]]:
+        return await self._calls.rules("rules", (), False).wait()
+
+    async def install(self, package: str, registry: str = "pypi", *, check: bool = False, **options: Any) -> Result:
+        return await self._calls.install(registry, package, check, **options).wait()
 
     async def write(self, path: str, content: Text) -> int:
         return await self._calls.write(path, content).wait()

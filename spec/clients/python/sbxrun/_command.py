@@ -33,6 +33,8 @@ _VALUES = {
     "denials": "--denials",
     "copy_out": "--copy-out",
     "audit": "--audit",
+    "net_limit": "--net-limit",
+    "net_rate": "--net-rate",
 }
 
 
@@ -60,6 +62,12 @@ def _volumes(volumes: Union[Mapping[str, str], Iterable[str], None]) -> List[str
     return list(volumes)
 
 
+def _hosts(option: str, hosts: Sequence[str]) -> List[str]:
+    if isinstance(hosts, str):
+        raise TypeError(f"{option[2:]}: a list of hosts, not a text")
+    return [w for host in hosts for w in (option, host)]
+
+
 class Command:
     """A command line, and the directory with what it reads; a context manager."""
 
@@ -76,6 +84,8 @@ class Command:
         env: Optional[Mapping[str, str]] = None,
         volumes: Union[Mapping[str, str], Iterable[str], None] = None,
         ulimits: Optional[Mapping[str, str]] = None,
+        allow: Sequence[str] = (),
+        deny: Sequence[str] = (),
         redact: bool = False,
         redact_rules: Union[Path, Sequence[Mapping[str, Any]], None] = None,
         strict_limits: bool = False,
@@ -101,6 +111,7 @@ class Command:
             self._options += ["--ulimit", f"{name}={value}"]
         for volume in _volumes(volumes):
             self._options += ["--volume", volume]
+        self._options += _hosts("--allow", allow) + _hosts("--deny", deny)
         self._stdin, self._files, self._rules = stdin, files or {}, redact_rules
         self._words = ["--", *command] if command is not None else [str(language), "-", *args]
         # The code comes over our standard input: a command line can be read by others, and is short.

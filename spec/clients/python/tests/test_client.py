@@ -43,6 +43,22 @@ class TestRun(Fake):
         self.assertEqual(seen["code"], "print('ä')")
         self.assertEqual(seen["argv"], ["do", "--json", "--stdin", "/dev/null", "python", "-"])
 
+    def test_hosts_are_lists(self):
+        seen = self.seen(sbxrun.run("bash", "true", allow=["a.org", "@pypi"], deny=["b.org:22"], net_limit="1m", net_rate=4096))
+        line = " ".join(seen["argv"])
+        self.assertIn("--allow a.org --allow @pypi --deny b.org:22", line)
+        self.assertIn("--net-limit 1m --net-rate 4096", line)
+        with self.assertRaises(TypeError):
+            sbxrun.run("bash", "true", allow="a.org")
+
+    def test_packages_and_rules_of_a_box(self):
+        box = sbxrun.Box.attach("b1")
+        seen = self.seen(box.install("tiny==1.0", timeout=9))
+        self.assertEqual(seen["argv"], ["box", "install", "--json", "--timeout", "9", "b1", "--", "pypi", "tiny==1.0"])
+        self.answer(allow=["a.org"], deny=[])
+        self.assertEqual(box.allow("a.org", "b.org", remove=True), {"allow": ["a.org"], "deny": []})
+        self.assertEqual(box.rules(), {"allow": ["a.org"], "deny": []})
+
     def test_every_option_has_its_flag(self):
         seen = self.seen(
             sbxrun.run(
