@@ -1,6 +1,7 @@
 #!/bin/bash
 # What a client, or the model behind it, writes to `sbxrun mcp`: stray bytes, floods, depth, huge lines, ids, and answers that nobody reads.
 # The server answers what it can, keeps its memory, and goes on.
+# Escape: the server dies, hangs, takes memory without bound, or answers somebody else.
 # Views: own
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Approvals of `sbxrun mcp` used twice, for something else, or made up.
+# Idea: approvals of `sbxrun mcp` used twice, for something else, or made up.
+# Escape: something runs that no person has allowed.
 # Views: own
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
