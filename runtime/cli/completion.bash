@@ -164,7 +164,7 @@ __sbxrun_take_verb() {
 # __sbxrun_read_synopsis: `sbxrun kill [OPTION…] ID [SIGNAL]: …`, in REPLY, into `places`: ID SIGNAL. Words to choose from, `[a|b]…`,
 # are a place as they are, and `repeats` says that it is every further one, too.
 __sbxrun_read_synopsis() {
-	local line=${REPLY%%:*} word
+	local line=${REPLY%%: *} word
 	places=() repeats= verbs=
 	if [[ $line == *' | '[a-z]* ]]; then
 		verbs=${line#*"] "}
