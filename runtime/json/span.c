@@ -97,10 +97,11 @@ static bool key_is(const char *p, const char *end, const char *key)
 struct json_span json_span_member(const char *text, size_t len, const char *key)
 {
 	const struct json_span none = {0};
-	const char *end = text + len, *p, *name, *value;
+	const char *end, *p, *name, *value;
 
 	if (!text)
 		return none;
+	end = text + len;
 	p = skip_space(text, end);
 	if (p == end || *p != '{')
 		return none;

@@ -11,6 +11,6 @@
 mcp() {
 	needs python3
 	{ printf 'from mcp import *\n' && cat; } >"$T/client.py"
-	SBXRUN=$SBXRUN T=$T SBXRUN_ROOTFS_DIR=$T/library PYTHONPATH=$TESTS_DIR/lib PYTHONDONTWRITEBYTECODE=1 \
-		python3 "$T/client.py" "$@" >"$T/said" 2>&1 || { cat "$T/said"; fail "the client: $(tail -n 1 "$T/said")"; }
+	SBXRUN_ROOTFS_DIR=$T/library PYTHONPATH=$TESTS_DIR/lib PYTHONDONTWRITEBYTECODE=1 \
+		env SBXRUN="$SBXRUN" python3 "$T/client.py" "$@" >"$T/said" 2>&1 || { cat "$T/said"; fail "the client: $(tail -n 1 "$T/said")"; }
 }
