@@ -157,7 +157,7 @@ struct box_request {
 	uint32_t systemd_timeout_s; /* 0: the default */
 	bool no_cgroups;
 	bool own_cgroups; /* in the caller's own cgroup, wherever that is */
-	int64_t writable_root; /* bytes that may be written to the root, for a box that stays; 0: none */
+	int64_t writable_root; /* bytes that a box that stays may write to its root; 0: none */
 	bool strict_limits; /* a limit that can't be held is a failure */
 	bool pure; /* no processes, sockets, files to write: filter/pure.h */
 	enum box_denials denials;

@@ -129,7 +129,8 @@ static bool call_is_idle(const struct denials *d, const char *name, const uint64
 
 	return str_eq(name, "mbind") || str_eq(name, "set_mempolicy") ||
 	       str_eq(name, "get_mempolicy") ||
-	       (str_eq(name, "io_uring_setup") && l && l->just_in_time) || (str_eq(name, "setuid") && args[0] == d->q->uid) ||
+	       (str_eq(name, "io_uring_setup") && l && l->just_in_time) ||
+	       (str_eq(name, "setuid") && args[0] == d->q->uid) ||
 	       (str_eq(name, "setgid") && args[0] == d->q->gid);
 }
 
@@ -265,7 +266,7 @@ static bool file_is_writable(const struct denials *d, const char *path)
 			return true;
 	if (d->q->sandbox && file_is_writable_in(&d->q->sandbox->facts, path))
 		return true;
-	/* Runtimes try to keep what they have compiled beside it, libraries what they have found. */
+	/* Runtimes keep what they have compiled beside it, libraries what they have found. */
 	return strstr(path, "/__pycache__") || path_is_below(path, "/var/cache/fontconfig");
 }
 

@@ -236,7 +236,8 @@ int disk_make_tree(const char *option, int64_t size, struct arena *a, int *ret_t
 	const char *library;
 
 	if (!sys_is_machine_root())
-		return err_set(e, ERR_HOST, "%s: only root mounts a filesystem of that size", option);
+		return err_set(e, ERR_HOST, "%s: only root mounts a filesystem of that size",
+			       option);
 	library_dfd = disk_open_library(true, a, &library, e);
 	if (library_dfd < 0)
 		return -1;

@@ -31,5 +31,6 @@ int box_explain(const struct box_request *q, struct arena *a, struct box_explana
 void box_explain_print(const struct box_explanation *x, struct buf *b);
 void box_explain_write(const struct box_explanation *x, struct buf *b);
 
-/* e: why no box was made of it. If a policy refuses more than that, it says so of all. Returns -1. */
+/* e: why no box was made of it. If a policy refuses more than that, it says so of all. Returns
+ * -1. */
 int box_refuse_all(const struct box_request *q, struct arena *a, struct error *e);

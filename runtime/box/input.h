@@ -3,8 +3,8 @@
  * does not read stays the caller's, as it would without a box: in a loop that reads lines, the next
  * line is there after a program that has read nothing. A pipe of the caller's is shown to the
  * program page by page (tee), and taken from only as far as the program has read; a file of his is
- * read ahead, and its place is put back in the end. A socket or a terminal can't be given back: from
- * there is taken what comes.
+ * read ahead, and its place is put back in the end. A socket or a terminal can't be given back:
+ * from there is taken what comes.
  */
 #pragma once
 

@@ -31,7 +31,8 @@ static bool is_archive(const char *name)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(ends); i++)
-		if (len >= strlen(ends[i]) && strcasecmp(name + len - strlen(ends[i]), ends[i]) == 0)
+		if (len >= strlen(ends[i]) &&
+		    strcasecmp(name + len - strlen(ends[i]), ends[i]) == 0)
 			return true;
 	return false;
 }

@@ -265,8 +265,8 @@ static bool list_has(const struct strings *l, const char *word, size_t *ret_at)
 	return false;
 }
 
-static int list_change(struct strings *l, const struct strings *words, bool remove, const char *verb,
-		       struct arena *a, struct error *e)
+static int list_change(struct strings *l, const struct strings *words, bool remove,
+		       const char *verb, struct arena *a, struct error *e)
 {
 	struct strings all = {.v = arena_array(a, l->n + words->n + 1, char *)};
 	size_t i, at;
@@ -338,8 +338,9 @@ int network_change(struct sandbox *s, const struct network_change *c, struct are
 	    record_read(s->dfd, a, &r, e) < 0 || network_rules_change(&r, c, a, e) < 0 ||
 	    record_put(&store, &r, a, e) < 0)
 		return -1;
-	if (door_is_there(s->dfd) ? change_tell(s, &r, &taken, e) < 0 :
-				    r.allow.n && stay_start(s->dfd, &r, s->init_pidfd, &taken, e) < 0)
+	if (door_is_there(s->dfd) ?
+		    change_tell(s, &r, &taken, e) < 0 :
+		    r.allow.n && stay_start(s->dfd, &r, s->init_pidfd, &taken, e) < 0)
 		return -1;
 	*ret_note = stay_note(taken, a);
 	*ret = r;

@@ -116,8 +116,9 @@ static int parse_network(const struct operator_file *f, struct arena *a, struct 
 
 		if (registry_check(arena_printf(a, "@%s", r->name), &ignored) < 0)
 			return err_set(e, ERR_CONFIG,
-				       OPERATOR_FILE ": registries: there is no %s (there are pypi, "
-						     "npm, debian)",
+				       OPERATOR_FILE
+				       ": registries: there is no %s (there are pypi, "
+				       "npm, debian)",
 				       json_show(r->name).text);
 		if (r->index && !registry_rule(r->index, a))
 			return err_set(e, ERR_CONFIG,
@@ -222,7 +223,8 @@ int operator_hold_call(const struct operator_file *f, const struct operator_give
 }
 
 /* A registry that the operator has named is allowed by that. */
-static bool rules_may(const struct operator_file *f, const char *word, const struct egress_rules *most)
+static bool rules_may(const struct operator_file *f, const char *word,
+		      const struct egress_rules *most)
 {
 	static struct egress_rules one;
 	struct error ignored;

@@ -60,8 +60,8 @@ int operator_hold(const struct operator_file *f, const struct operator_given *gi
 int operator_hold_call(const struct operator_file *f, const struct operator_given *given,
 		       struct box_request *q, struct error *e);
 
-/* Pure. Of rules that a box is to get: all of what is allowed must be so by the file, which adds what
- * it denies. Also where packages come from. */
+/* Pure. Of rules that a box is to get: all of what is allowed must be so by the file, which adds
+ * what it denies. Also where packages come from. */
 int operator_hold_rules(const struct operator_file *f, const struct strings *allow,
 			struct strings *deny, struct arena *a, struct error *e);
 

@@ -224,8 +224,8 @@ void registry_read(struct registry *r, enum registry_form form, const char *text
 		break;
 	case REGISTRY_NPM_CODE:
 		read_quoted(r, text, "('registry', {\n  default:", "\n", 1, a);
-		read_quoted(r, text, "registry: new Definition('registry', {\n    default:", "\n", 1,
-			    a);
+		read_quoted(r, text, "registry: new Definition('registry', {\n    default:", "\n",
+			    1, a);
 		break;
 	case REGISTRY_APT_LIST:
 		read_apt(r, text, a);
@@ -332,8 +332,8 @@ static int registry_of_operator(const struct operator_registry *o, struct arena 
 	return 0;
 }
 
-int registry_find(const char *name, const char *root, const struct operator_file *f, struct arena *a,
-		  struct registry *ret, struct error *e)
+int registry_find(const char *name, const char *root, const struct operator_file *f,
+		  struct arena *a, struct registry *ret, struct error *e)
 {
 	const struct source *s;
 	struct registry r = {.name = name};

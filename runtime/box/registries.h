@@ -24,8 +24,8 @@ struct registry {
 int registry_check(const char *word, struct error *e);
 
 /* root: of the box; "/" is the host's. */
-int registry_find(const char *name, const char *root, const struct operator_file *f, struct arena *a,
-		  struct registry *ret, struct error *e);
+int registry_find(const char *name, const char *root, const struct operator_file *f,
+		  struct arena *a, struct registry *ret, struct error *e);
 
 /* Each "@NAME" of a list becomes its hosts. */
 int registry_expand(struct strings *rules, const char *root, const struct operator_file *f,

@@ -293,8 +293,8 @@ int sandbox_lock(struct sandbox *s, int64_t until, struct arena *a, struct error
 		/* Its end is not to be waited for. */
 		if (sandbox_is_paused(s->root, s->container))
 			return err_set(e, ERR_WRONG_STATE,
-				       "box \"%s\" is paused, with a call in it: box resume %s", s->id,
-				       s->id);
+				       "box \"%s\" is paused, with a call in it: box resume %s",
+				       s->id, s->id);
 		if (patience_nap(until, e) < 0)
 			return err_set(e, ERR_WRONG_STATE,
 				       "box \"%s\" is busy: another call runs in it, and they come one "

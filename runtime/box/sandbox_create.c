@@ -54,7 +54,7 @@ static int making_config(const struct making *m, struct buf *ret, struct error *
 		return err_set(e, ERR_USAGE, "environment and volumes are too much for a box");
 	/* It has no program: what is named here is never looked for. */
 	box.language = NULL;
-	box.limits.network = false; /* each call is told where its proxy is: rules may come and go */
+	box.limits.network = false; /* each call is told of its proxy: rules come and go */
 	box.args = (struct strings){.n = 1, .v = program};
 	box.facts = text.data;
 	return box_config_write(&box, &m->root, m->a, ret, e);

@@ -221,7 +221,7 @@ void session_await_end(struct session *s, struct session_end *ret)
 	while (loop_now() < until && !loop_is_ready(s->sock, POLLIN, until))
 		;
 	n = recv(s->sock, &end, sizeof(end), MSG_DONTWAIT);
-	/* A keeper that was ending anyway did not read the question, which comes first as an error. */
+	/* The keeper was ending and did not read the question: that comes first, as an error. */
 	if (n < 0 && errno == ECONNRESET)
 		n = recv(s->sock, &end, sizeof(end), MSG_DONTWAIT);
 	if (n == (ssize_t)sizeof(end))

@@ -313,8 +313,8 @@ static int box_run_code(struct cli *c, const char *id, struct error *e)
 /* ---- the verbs ---- */
 
 #define CALL_OPTIONS                                                                               \
-	"env", "env-file", "workdir", "stdin", "no-stdin", "timeout", "cpu-time", "output-limit", "denials",   \
-		"redact", "redact-rules", "audit", "json", "stream"
+	"env", "env-file", "workdir", "stdin", "no-stdin", "timeout", "cpu-time", "output-limit",  \
+		"denials", "redact", "redact-rules", "audit", "json", "stream"
 
 static const struct box_verb verbs[] = {
 	{"create", "[LANGUAGE]", 0, 1, box_create,

@@ -83,8 +83,9 @@ static void install_tell(struct cli *c, struct installing *x, struct box_request
 	words.v[words.n++] = arena_strdup(c->arena, x->what.registry);
 	words.v[words.n++] = arena_strdup(c->arena, x->what.package);
 	for (i = 0; i < x->n && i < LINE_MAX_HASHES; i++)
-		words.v[words.n++] = arena_printf(c->arena, "%s==%s %s", x->v[i].name,
-						  x->v[i].version, x->v[i].hash ? x->v[i].hash : "-");
+		words.v[words.n++] =
+			arena_printf(c->arena, "%s==%s %s", x->v[i].name, x->v[i].version,
+				     x->v[i].hash ? x->v[i].hash : "-");
 	q->args = words;
 }
 

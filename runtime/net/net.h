@@ -69,7 +69,7 @@ struct net {
 	int crowd_fd, route_fd;
 	struct visit visits[NET_VISITS_MAX];
 	struct crowd_member door; /* where further ones come in; fd -1: none do */
-	struct crowd_member box;  /* the first process of the box that it ends with; fd -1: see wire.h */
+	struct crowd_member box;  /* the box's first process, to end with; fd -1: see wire.h */
 	struct egress_rules own;
 	const struct visit *only; /* whose rules hold alone, as long as he is there */
 	const struct egress_rules *rules; /* that hold */

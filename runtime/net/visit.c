@@ -1,6 +1,6 @@
 /*
- * Who tells sbxrun-net something: whoever started it, and of a box that stays, whoever works with it
- * later (egress/wire.h). Each is heard as far as his words go, and waits for nobody else's.
+ * Who tells sbxrun-net something: whoever started it, and of a box that stays, whoever works with
+ * it later (egress/wire.h). Each is heard as far as his words go, and waits for nobody else's.
  *
  * Rules come one by one and hold together: until the word that they do, the old ones hold.
  */

@@ -41,8 +41,8 @@ void ranges_drop(struct range_hold *h);
 /* The container is gone, but for its record, which is in that directory. */
 void ranges_release(struct id_range range, int state_dfd);
 
-/* Removes files of ranges that nobody holds, of creates that were killed and whose records are gone,
- * too: of so many that it looks at. */
+/* Removes files of ranges that nobody holds, also of creates that were killed and whose records are
+ * gone: of so many that it looks at. */
 void ranges_sweep(size_t most);
 
 /* One that a container might get, and nobody has it for that. */

@@ -1,5 +1,5 @@
-/* Packages: names from a caller, what a package manager says that it has installed, and the files of
- * a root filesystem that name registries. The first byte chooses. What comes out is a name, or a
+/* Packages: names from a caller, what a package manager says that it has installed, and the files
+ * of a root filesystem that name registries. The first byte chooses. What comes out is a name, or a
  * rule that is one. */
 #include "base/str.h"
 #include "box/install.h"

@@ -63,9 +63,15 @@ static bool covers(const char *rule, const char *other)
 TEST(a_rule_covers_what_is_no_more_than_it)
 {
 	static const char *const yes[][2] = {
-		{"a.org", "a.org"}, {"a.org", "a.org:443"}, {"*.a.org", "x.a.org"},
-		{"*.a.org", "*.x.a.org"}, {"*.a.org", "**.x.a.org"}, {"**.a.org", "a.org"},
-		{"**.a.org", "*.a.org"}, {"10.0.0.0/8", "10.1.0.0/16"}, {"10.0.0.0/8:22", "10.1.1.1:22"},
+		{"a.org", "a.org"},
+		{"a.org", "a.org:443"},
+		{"*.a.org", "x.a.org"},
+		{"*.a.org", "*.x.a.org"},
+		{"*.a.org", "**.x.a.org"},
+		{"**.a.org", "a.org"},
+		{"**.a.org", "*.a.org"},
+		{"10.0.0.0/8", "10.1.0.0/16"},
+		{"10.0.0.0/8:22", "10.1.1.1:22"},
 	};
 	static const char *const no[][2] = {
 		{"a.org:443", "a.org"}, {"a.org", "a.org:22"}, {"a.org:22", "a.org:23"},
@@ -114,9 +120,11 @@ TEST(names_of_packages_are_names)
 {
 	static const char *const pypi[] = {"a", "A.b_c-1", "numpy==1.26.4", "x==1!2.0+local"};
 	static const char *const npm[] = {"a", "@a/b", "@a/b@1.2.3", "left-pad==1.0.0", "a@latest"};
-	static const char *const bad[] = {"", "-r", "--x", "a b", "a/b", "./a", "..", "a.whl", "A.ZIP",
-					  "git+https://a/b", "http://a", "a[b]", "a;b", "a==", "a==-1",
-					  "a==*", "a>=1", "a@", "a\nb", "a==1\n", "\xc3\xa4"};
+	static const char *const bad[] = {"",	      "-r",   "--x",   "a b",	"a/b",
+					  "./a",      "..",   "a.whl", "A.ZIP", "git+https://a/b",
+					  "http://a", "a[b]", "a;b",   "a==",	"a==-1",
+					  "a==*",     "a>=1", "a@",    "a\nb",	"a==1\n",
+					  "\xc3\xa4"};
 	struct install x;
 	size_t i;
 
@@ -186,9 +194,11 @@ TEST(hosts_of_registries_are_hosts)
 			"# index-url = https://x.org\nextra-index-url =\n  http://u:p@b.org:8080/\n"
 			"  https://[fd00::1]:444/x\nother = https://y.org\n"),
 		  "b.org:8080 [fd00::1]:444");
-	CHECK_STR(hosts(REGISTRY_PIP_CONF, "index-url = https://127.1/ ftp://c.org file:///x https://"),
+	CHECK_STR(hosts(REGISTRY_PIP_CONF,
+			"index-url = https://127.1/ ftp://c.org file:///x https://"),
 		  "");
-	CHECK_STR(hosts(REGISTRY_NPM_CONF, "xregistry=https://x.org\n@s:registry = \"https://b.org/\"\n"),
+	CHECK_STR(hosts(REGISTRY_NPM_CONF,
+			"xregistry=https://x.org\n@s:registry = \"https://b.org/\"\n"),
 		  "b.org:443");
 	CHECK_STR(hosts(REGISTRY_APT_LIST, "deb [a=b c=d] http://d.org/x s m\n#deb http://e.org\n"
 					   "deb-src http://f.org/ s\ndeb http://d.org/y s\n"),
@@ -196,8 +206,9 @@ TEST(hosts_of_registries_are_hosts)
 	CHECK_STR(hosts(REGISTRY_APT_SOURCES, "URIs: http://d.org http://e.org:81/\n http://f.org\n"
 					      "Suites: http://g.org\n"),
 		  "d.org:80 e.org:81 f.org:80");
-	CHECK_STR(hosts(REGISTRY_PIP_CODE, "x\nPyPI = PackageIndex(\"https://p.org/\", y=\"f.org\")\n"
-					   "PyPI2 = PackageIndex(\"https://q.org/\")"),
+	CHECK_STR(hosts(REGISTRY_PIP_CODE,
+			"x\nPyPI = PackageIndex(\"https://p.org/\", y=\"f.org\")\n"
+			"PyPI2 = PackageIndex(\"https://q.org/\")"),
 		  "p.org:443 f.org:443");
 	CHECK_STR(hosts(REGISTRY_PIP_CODE, "\nPyPI = PackageIndex(\"https://p.org/"), "");
 	arena_free(&arena);
