@@ -2,8 +2,8 @@
  * What a box that stays may reach, and how that is changed while it does.
  *
  * Who holds what. The box's sbxrun-net is the one process that waits beside it: it has the
- * listeners of the box's network namespace, and the rules. It is nobody's child after the create, holds a
- * pidfd of the box's first process, and ends with that. Whoever works with the box reaches it by
+ * listeners of the box's network namespace, and the rules. It is nobody's child after the create,
+ * holds a pidfd of the box's first process, and ends with that. Whoever works with the box reaches it by
  * ROOT/box-ID/egress.sock, in a directory that is the owner's alone: a call, to be told what was
  * refused; `box allow` and `box deny`, to say what holds now; `box install`, whose rules hold alone
  * until its end of that connection is closed, which the kernel does for who is killed.
@@ -16,7 +16,7 @@
  *	sbxrun-net: nobody listens; names, hosts and the proxy are refused, for good. Nothing starts
  *		another one; a call says so, and box allow refuses
  *	create: before the record is committed, the box's first process dies with it, and
- *		sbxrun-net with that; later, both stay until the sweep removes what has no file `box`
+ *		sbxrun-net with that; later, both stay until a sweep finds no file `box`
  *	box allow, box deny: see above
  *	a call: its connection ends; what was counted is forgotten when the next one begins
  *	the box's first process, destroy: sbxrun-net ends; its socket is removed with the record
