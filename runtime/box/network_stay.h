@@ -2,11 +2,12 @@
  * What a box that stays may reach, and how that is changed while it does.
  *
  * Who holds what. The box's sbxrun-net is the one process that waits beside it: it has the
- * listeners of the box's network namespace, and the rules. It is nobody's child after the create,
- * holds a pidfd of the box's first process, and ends with that. Whoever works with the box reaches it by
- * ROOT/box-ID/egress.sock, in a directory that is the owner's alone: a call, to be told what was
- * refused; `box allow` and `box deny`, to say what holds now; `box install`, whose rules hold alone
- * until its end of that connection is closed, which the kernel does for who is killed.
+ * listeners of the box's network namespace, and the rules. It is nobody's child after the
+ * create, holds a pidfd of the box's first process, and ends with that. Whoever works with the
+ * box reaches it by ROOT/box-ID/egress.sock, in a directory that is the owner's alone: a call,
+ * to be told what was refused; `box allow` and `box deny`, to say what holds now; `box
+ * install`, whose rules hold alone until its end of that connection is closed, which the kernel
+ * does for who is killed.
  *
  * On record. ROOT/box-ID/egress has the rules that are to hold. It is replaced under the
  * container's lock, before sbxrun-net is told; and each call tells it again. So a change that was
