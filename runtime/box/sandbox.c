@@ -26,7 +26,7 @@ enum {
 	STATUS_MAX = 4096
 };
 
-enum { MARK_NONE = ' ', MARK_CALL = 'c' };
+enum { MARK_NONE = ' ', MARK_CALL = 'c', MARK_FROZEN = 'f' };
 
 int64_t sandbox_now(void)
 {
@@ -66,11 +66,11 @@ void sandbox_leave(struct sandbox *s)
 	sandbox_mark(s, MARK_NONE);
 }
 
-static bool sandbox_is_marked(const struct sandbox *s)
+static bool sandbox_is_marked(const struct sandbox *s, char as)
 {
 	char mark = MARK_NONE;
 
-	return pread(s->lock_fd, &mark, 1, USED_SIZE) == 1 && mark == MARK_CALL;
+	return pread(s->lock_fd, &mark, 1, USED_SIZE) == 1 && mark == as;
 }
 
 bool sandbox_read_used(int fd, int64_t *ret_used, uint32_t *ret_idle_s)
@@ -239,6 +239,21 @@ static void sandbox_thaw(const struct sandbox *s)
 	arena_free(&memory);
 }
 
+bool sandbox_freeze(struct sandbox *s, struct arena *a, struct error *e)
+{
+	sandbox_mark(s, MARK_FROZEN);
+	if (life_pause(s->root, s->container, a, e) == 0)
+		return true;
+	sandbox_unfreeze(s);
+	return false;
+}
+
+void sandbox_unfreeze(struct sandbox *s)
+{
+	sandbox_thaw(s);
+	sandbox_mark(s, MARK_CALL);
+}
+
 void sandbox_kill(const struct sandbox *s)
 {
 	sandbox_thaw(s);
@@ -290,8 +305,8 @@ int sandbox_lock(struct sandbox *s, int64_t until, struct arena *a, struct error
 	while (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return err_sys(e, "lock box \"%s\"", s->id);
-		/* Its end is not to be waited for. */
-		if (sandbox_is_paused(s->root, s->container))
+		/* Its end is not to be waited for, unless it is frozen for a snapshot. */
+		if (sandbox_is_paused(s->root, s->container) && !sandbox_is_marked(s, MARK_FROZEN))
 			return err_set(e, ERR_WRONG_STATE,
 				       "box \"%s\" is paused, with a call in it: box resume %s",
 				       s->id, s->id);
@@ -305,7 +320,10 @@ int sandbox_lock(struct sandbox *s, int64_t until, struct arena *a, struct error
 		return sandbox_refuse_missing(s->root, s->id, a, e);
 	sandbox_touch(s);
 	/* What a call has left whose caller and reaper were killed. */
-	s->has_sessions = session_is_any(s) && !sandbox_is_marked(s);
+	s->has_sessions = session_is_any(s) && !sandbox_is_marked(s, MARK_CALL);
+	/* Who was killed while it kept a snapshot has left sessions as they were, but frozen. */
+	if (s->has_sessions && sandbox_is_marked(s, MARK_FROZEN))
+		sandbox_thaw(s);
 	if (!sandbox_is_quiet(s, a))
 		sandbox_kill(s);
 	if (!sandbox_settle(s, a))

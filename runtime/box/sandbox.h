@@ -17,8 +17,9 @@
  *
  * Sessions. Interpreters may stay between calls (session.h). What ends with a call then is what it
  * has started, and nothing else: the call's reaper takes its own along (reaper_order.beside). A
- *mark in ROOT/box-ID/box says that a call is on; a call that finds it ends all that is in the box,
- *with the sessions, for nobody knows what was left there.
+ * mark in ROOT/box-ID/box says that a call is on; a call that finds it ends all that is in the box,
+ * with the sessions, for nobody knows what was left there. Another one says that sessions are
+ * frozen while a snapshot is made; a call that finds it thaws them.
  *
  * Locks. A call holds one on ROOT/box-ID/box: calls come one at a time, which is why the end of a
  * call may kill all that is in the box. One on ROOT/boxes:expired is held while a box is made, so
@@ -201,6 +202,11 @@ int sandbox_join(const struct box_request *q, bool network, const int streams[3]
 void sandbox_kill(const struct sandbox *s);
 
 bool sandbox_is_paused(const char *root, const char *container);
+
+/* Stops what sessions do between calls, until sandbox_unfreeze(). Of a locked box with sessions, that
+ * is not paused. false: this host can't, and e says why. */
+bool sandbox_freeze(struct sandbox *s, struct arena *a, struct error *e);
+void sandbox_unfreeze(struct sandbox *s);
 
 /* Waits until all of that is gone. false: it is not, or nobody can tell. */
 bool sandbox_settle(const struct sandbox *s, struct arena *a);

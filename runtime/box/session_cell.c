@@ -251,6 +251,22 @@ static int cell_finish(struct running *x, const struct created *counted, struct 
 
 /* ---- the begin ---- */
 
+/* Each has a process outside of the box, which no limit of the box counts. */
+static int cell_check_number(const struct box_request *q, struct arena *a, struct error *e)
+{
+	struct session_view *v;
+	size_t n;
+
+	if (session_list(q->sandbox, a, &v, &n, e) < 0)
+		return -1;
+	if (n >= SESSION_MOST)
+		return err_set(e, ERR_HOST,
+			       "box \"%s\" has %zu sessions, which is the most that there may be: "
+			       "box end-session %s NAME (box sessions %s shows them)",
+			       q->sandbox->id, n, q->sandbox->id, q->sandbox->id);
+	return 0;
+}
+
 static int cell_open(struct running *x, const char *name, bool restart, struct error *e)
 {
 	const struct box_request *q = x->q;
@@ -263,6 +279,8 @@ static int cell_open(struct running *x, const char *name, bool restart, struct e
 	if (result < 0)
 		return -1;
 	if (result == 0) {
+		if (cell_check_number(q, x->a, e) < 0)
+			return -1;
 		if (!q->sandbox->has_sessions) {
 			q->sandbox->has_sessions = true;
 			sandbox_enter(q->sandbox);

@@ -187,6 +187,27 @@ static int saving_all(struct saving *x, struct error *e)
 	return archive_end(x->out, e);
 }
 
+/* Between calls sessions may write: what is kept is of one moment. */
+static int saving_still(struct saving *x, struct error *e)
+{
+	struct sandbox *s = x->s;
+	bool runs = s->has_sessions && !sandbox_is_paused(s->root, s->container), frozen;
+	struct error why = {0};
+	int result;
+
+	frozen = runs && sandbox_freeze(s, x->a, &why);
+	if (runs && !frozen)
+		noted_take(x->notes,
+			   arena_printf(x->a,
+					"the sessions of the box ran on: what they wrote "
+					"meanwhile may be there in part (%s)",
+					why.text));
+	result = saving_all(x, e);
+	if (frozen)
+		sandbox_unfreeze(s);
+	return result;
+}
+
 static int save_to(int fd, struct sandbox *s, const char *name, uint64_t bytes, struct arena *a,
 		   struct snapshot *ret, struct noted *notes, struct error *e)
 {
@@ -210,7 +231,7 @@ static int save_to(int fd, struct sandbox *s, const char *name, uint64_t bytes, 
 	if (s->facts.on_volume)
 		noted_take(notes, "the workspace is a directory of the host's, and not kept");
 	json_write(&facts, &snapshot_table, ret, 0);
-	if (archive_begin(x.out, fd, bytes, facts.data, facts.len, e) < 0 || saving_all(&x, e) < 0)
+	if (archive_begin(x.out, fd, bytes, facts.data, facts.len, e) < 0 || saving_still(&x, e) < 0)
 		return e->sys == EFBIG ?
 			       err_set(e, ERR_HOST,
 				       "box \"%s\" has more files than a snapshot may have: %llu bytes",

@@ -275,6 +275,63 @@ what_can_not_be_had_is_refused() {
 	rc_is 0
 }
 
+there_are_eight_at_most() {
+	local i
+	_new
+	for ((i = 0; i < 8; i++)); do
+		run _box run --session=s$i "$BOX" bash :
+		rc_is 0
+	done
+	run _box run --session=more "$BOX" bash :
+	rc_is 125
+	like "$err" 'has 8 sessions, which is the most that there may be: box end-session'
+	run _box run --session=s3 --restart "$BOX" bash :
+	rc_is 0
+	_box end-session "$BOX" s0
+	run _box run --session=more "$BOX" bash :
+	rc_is 0
+	is "$(_box sessions --json "$BOX" | jq length)" 8
+}
+
+# A session writes to two files in turn, with much to be read between them.
+a_snapshot_is_of_one_moment() {
+	local a b i
+	_new
+	_cell 'import os, threading
+files = [os.open(n, os.O_RDWR | os.O_CREAT) for n in ("a", "c")]
+open("b", "wb").write(b"x" * (16 << 20))
+n = 0
+def count():
+    global n
+    while True:
+        n += 1
+        for f in files: os.pwrite(f, b"%020d" % n, 0)
+threading.Thread(target=count, daemon=True).start()'
+	for i in 1 2 3; do
+		run _box snapshot "$BOX" one$i
+		rc_is 0
+		[[ $err != *'ran on'* ]] || skip "this host freezes nothing: $err"
+		run _box fork --id "$BOX.$i" one$i
+		rc_is 0
+		a=$(_box read "$BOX.$i" a) b=$(_box read "$BOX.$i" c)
+		[ $((10#$a - 10#$b)) -le 1 ] && [ "$((10#$b))" -le "$((10#$a))" ] || fail "of two moments: $a, $b"
+		_box destroy "$BOX.$i"
+	done
+	_box fork --id "$BOX.f" "$BOX"
+	a=$(_box read "$BOX.f" a) b=$(_box read "$BOX.f" c)
+	[ $((10#$a - 10#$b)) -le 1 ] || fail "of two moments: $a, $b"
+	_json 'n'
+	a=$(_of '.result["text/plain"]')
+	is "$(_of '.status, .session.began')" $'ok\nfalse'
+	_cell 'import time; time.sleep(0.01); n'
+	[ "$out" -gt "$a" ] || fail 'the session does not go on'
+	# One that is paused stays so.
+	_box pause "$BOX" || return 0
+	_box snapshot "$BOX" paused
+	is "$(_box list --json | jq -r --arg id "$BOX" '.[] | select(.sandbox_id == $id) | .status')" paused
+	_box resume "$BOX"
+}
+
 # Whoever is killed, nothing is left, and nobody waits.
 the_death_of_each_party_is_survived() {
 	local keeper
