@@ -32,11 +32,14 @@ crash_build() {
 
 # Links the runtime's objects once more, to $crash_bin/alloc/sbxrun-oci, with allocations that can be told to fail.
 crash_build_alloc() {
-	local cc=${CC:-cc}
+	local cc=${CC:-cc} room rooms=()
+	for room in $(make --no-print-directory -s -C "$crash_top" print-programs | sed -n 's/^sbxrun \(.*\) :.*/\1/p'); do
+		rooms+=("$crash_top/build/runtime/$room"/*.o)
+	done
 	# shellcheck disable=SC2086  # a list of flags
 	"$cc" $crash_flags -fPIE -c -o "$crash_bin/alloc.o" "$crash_here/alloc.c"
 	mkdir -p "$crash_bin/alloc" # the name of the program chooses a policy
-	"$cc" -static-pie -o "$crash_bin/alloc/sbxrun-oci" "$crash_top"/build/runtime/{cli,doctor,setup,box,mcp}/*.o "$crash_top/build/libsbxrun.a" "$crash_bin/alloc.o" \
+	"$cc" -static-pie -o "$crash_bin/alloc/sbxrun-oci" "${rooms[@]}" "$crash_top/build/libsbxrun.a" "$crash_bin/alloc.o" \
 		-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc -l:libseccomp.a -l:libyajl_s.a -l:libcap.a -l:libpcre2-8.a -lm
 }
 

@@ -84,7 +84,7 @@ what_is_not_understood_or_trusted_lets_nothing_be_made() {
 the_schema_has_all_keys() {
 	local schema=${TESTS_DIR%/*}/spec/schema/boxes.json file
 	bundle
-	file=$(jq -c '{version: 1, boxes: 5, idle_s: 5, languages: {bash: "x"},
+	file=$(jq -c '{version: 1, boxes: 5, idle_s: 5, snapshots: 5, languages: {bash: "x"},
 		network: {enabled: true, allowed: ["a.org"], denied: ["b.org"], default: ["a.org"], max_bytes: 9999, max_rate: 9999}, registries: {pypi: {index: "https://a.org/", hosts: ["c.org"]}},
 		limits: (.properties.limits.properties | with_entries(.value = 1))}' "$schema")
 	is "$(jq -r '.properties | keys | join(" ")' "$schema")" "$(jq -r 'keys | join(" ")' <<<"$file")"

@@ -744,6 +744,8 @@ boxes_are_in_a_scope_that_is_given_away() {
 	wait_until 20 grep -q up up
 	pid=$(find /sys/fs/cgroup -path "*$BOXES/do-*/cgroup.procs" -exec cat {} + | sort -n | tail -n 1)
 	while IFS= read -r line; do
+		# It needs nothing of these v1 hierarchies, and stays where its caller is.
+		[[ $line != *:@(blkio|cpuset|net_cls|net_prio|perf_event|hugetlb|rdma|misc|net_cls,net_prio):* ]] || continue
 		like "${line##*:}" "^/system.slice/$BOXES/do-[0-9]" "$line"
 	done <"/proc/$pid/cgroup"
 	systemctl daemon-reload
