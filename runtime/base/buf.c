@@ -34,14 +34,23 @@ void buf_char(struct buf *b, char c)
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
 	char text[512];
-	va_list ap;
+	va_list ap, again;
 	int len;
 
 	va_start(ap, fmt);
+	va_copy(again, ap);
 	len = vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (len < 0 || (size_t)len >= sizeof(text))
+	if (len < 0) {
 		b->overflow = true;
-	else
+	} else if ((size_t)len < sizeof(text)) {
 		buf_add(b, text, (size_t)len);
+	} else if (b->overflow || (size_t)len > b->max - b->len) {
+		b->overflow = true;
+	} else {
+		b->data = arena_grow(b->arena, b->data, &b->cap, b->len + (size_t)len + 1, 1);
+		vsnprintf(b->data + b->len, (size_t)len + 1, fmt, again);
+		b->len += (size_t)len;
+	}
+	va_end(again);
 }

@@ -275,7 +275,8 @@ static int in_check(const struct entry_record *r, struct error *e)
 		return in_bad(e, "an entry is none");
 	if (r->place > IN_ROOT || r->change > CHANGE_DELETED || r->type > TYPE_OTHER ||
 	    r->mode & ~0777U || r->path_len > PATH_MOST || r->size > INT64_MAX ||
-	    (r->type == TYPE_LINK && (!r->size || r->size > PATH_MOST)))
+	    (r->type == TYPE_LINK && r->change != CHANGE_DELETED &&
+	     (!r->size || r->size > PATH_MOST)))
 		return in_bad(e, "an entry is out of range");
 	return 0;
 }

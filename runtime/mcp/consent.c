@@ -62,33 +62,69 @@ static void pair_add(struct pairs *p, struct arena *a, const char *key, const ch
 	p->v[p->n++] = (struct pair){arena_strdup(a, key), arena_strdup(a, value)};
 }
 
-static const char *joined(const struct strings *v, struct arena *a)
+/* As a shell would have to be told: where a word begins and ends is part of what is asked. */
+static void word_quote(struct buf *b, const char *w)
 {
-	struct buf b = buf_new(a, SHOWN_MAX);
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789_-+=./,:@%";
+	const char *p;
+
+	if (*w && !w[strspn(w, plain)]) {
+		buf_str(b, w);
+		return;
+	}
+	buf_char(b, '\'');
+	for (p = w; *p; p++)
+		if (*p == '\'')
+			buf_str(b, "'\\''");
+		else
+			buf_char(b, *p);
+	buf_char(b, '\'');
+}
+
+/* All of them. *ret_too_long: nobody is shown less than will run. */
+static const char *joined(const struct strings *v, bool quoted, bool *ret_too_long,
+			  struct arena *a)
+{
+	struct buf b = buf_new(a, quoted ? SHOWN_MAX : MESSAGE_MAX);
 	size_t i;
 
-	for (i = 0; i < v->n; i++)
-		buf_printf(&b, "%s%s", i ? " " : "", v->v[i]);
+	for (i = 0; i < v->n; i++) {
+		buf_str(&b, i ? " " : "");
+		if (quoted)
+			word_quote(&b, v->v[i]);
+		else
+			buf_str(&b, v->v[i]);
+	}
+	*ret_too_long |= b.overflow;
 	return v->n ? b.data : NULL;
 }
 
-static struct pairs consent_parameters(struct call *c)
+/* For patterns as it is, for people so that nothing looks like something else. */
+static struct pairs consent_parameters(struct call *c, bool quoted, bool *ret_too_long)
 {
 	const struct tool_args *g = &c->args;
 	struct arena *a = &c->arena;
 	struct pairs p = {0};
 
+	*ret_too_long = false;
 	pair_add(&p, a, "sandbox_id", g->sandbox_id);
 	pair_add(&p, a, "language", g->language);
 	pair_add(&p, a, "network_enabled",
 		 g->network_enabled.set && g->network_enabled.v ? "true" : "false");
-	pair_add(&p, a, "allowed_domains", joined(&g->allowed_domains, a));
+	pair_add(&p, a, "allowed_domains", joined(&g->allowed_domains, quoted, ret_too_long, a));
 	pair_add(&p, a, "package", g->package);
 	if (str_eq(c->tool->name, "code_install_package"))
 		pair_add(&p, a, "registry", g->registry ? g->registry : "pypi");
 	pair_add(&p, a, "file_path", g->file_path);
 	pair_add(&p, a, "path", g->path);
-	pair_add(&p, a, "command", joined(&g->command, a));
+	pair_add(&p, a, "command", joined(&g->command, quoted, ret_too_long, a));
+	if (g->timeout.set)
+		pair_add(&p, a, "timeout", arena_printf(a, "%u", g->timeout.v));
+	if (g->memory_mb.set)
+		pair_add(&p, a, "memory_mb", arena_printf(a, "%u", g->memory_mb.v));
+	if (g->keep.set)
+		pair_add(&p, a, "keep", g->keep.v ? "true" : "false");
 	pair_add(&p, a, "code", g->code);
 	pair_add(&p, a, "content", g->content);
 	return p;
@@ -100,8 +136,12 @@ static char *consent_text(struct call *c, const struct pairs *p)
 	struct buf b = buf_new(&c->arena, SHOWN_MAX);
 	size_t i;
 
-	for (i = 0; i < p->n; i++)
-		buf_printf(&b, "%s%s: %s", b.len ? "\n" : "", p->v[i].key, p->v[i].value);
+	for (i = 0; i < p->n; i++) {
+		buf_str(&b, b.len ? "\n" : "");
+		buf_str(&b, p->v[i].key);
+		buf_str(&b, ": ");
+		buf_str(&b, p->v[i].value);
+	}
 	return b.overflow ? NULL : b.data;
 }
 
@@ -241,7 +281,8 @@ static int consent_ask(struct call *c, struct approve_queue *q, const struct app
 		       struct error *e)
 {
 	const char *mode = c->server->o->ask;
-	struct pairs p = consent_parameters(c);
+	bool too_long;
+	struct pairs p = consent_parameters(c, true, &too_long);
 	struct approve_question x = {
 		.tool = arena_strdup(&c->arena, c->tool->name),
 		.box = c->job.new_box || !c->job.box ? NULL : arena_strdup(&c->arena, c->job.box),
@@ -251,7 +292,7 @@ static int consent_ask(struct call *c, struct approve_queue *q, const struct app
 		.digest = c->digest,
 	};
 
-	if (!x.shown)
+	if (too_long || !x.shown)
 		return err_set(e, ERR_USAGE,
 			       "this is too long for a person to be asked about it: "
 			       "write less at once");
@@ -367,7 +408,8 @@ static int consent_try(struct call *c, const struct approve_judgement *j, struct
 
 void consent_begin(struct call *c)
 {
-	struct pairs p = consent_parameters(c);
+	bool too_long;
+	struct pairs p = consent_parameters(c, false, &too_long);
 	struct approve_judgement j;
 	struct error e;
 	size_t i;
@@ -389,7 +431,7 @@ void consent_begin(struct call *c)
 	if (j.denied)
 		consent_refuse(
 			c, arena_printf(&c->arena, "the operator's rules forbid it (%s)", j.why));
-	else if (j.risk == RISK_LOW)
+	else if (j.risk == RISK_LOW && !too_long)
 		server_go(c);
 	else if (consent_try(c, &j, &e) < 0)
 		consent_refuse(c, e.text);

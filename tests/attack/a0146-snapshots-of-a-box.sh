@@ -59,6 +59,23 @@ attributes_of_overlays_do_not_come_along() {
 	holds "$B/rootfs/keep/f" hidden
 }
 
+# Who makes one believes that it can be used.
+what_is_deleted_does_not_spoil_a_snapshot() {
+	bundle
+	mkdir -p "$B/rootfs/gone"
+	echo x >"$B/rootfs/gone/file"
+	ln -s /nowhere "$B/rootfs/gone/link"
+	mkfifo "$B/rootfs/gone/pipe"
+	mkdir "$B/rootfs/gone/dir"
+	_new @a --writable-root 4m -u 0
+	_sh @a 'rm -r /gone/*; ls /gone'
+	_box snapshot @a one
+	run _box fork --id @b one
+	[ "$rc" = 0 ] || faked "a snapshot that was made is none: $err"
+	is "$(_sh @b 'ls /gone')" ''
+	is "$(_box diff --json @b | jq -c '[.added, .modified, .deleted] | map(length)')" '[0,0,0]'
+}
+
 links_out_lead_nowhere() {
 	_canary
 	_new @a --writable-root 4m -u 0
