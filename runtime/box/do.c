@@ -56,6 +56,20 @@ static int do_compile(const struct box_request *q, struct arena *a, struct box_r
 	return 0;
 }
 
+static int do_run(const struct box_request *q, struct arena *a, struct box_result *ret,
+		  struct error *e)
+{
+	if (box_run(q, a, ret, e) == 0)
+		return 0;
+	if (e->class != ERR_NO_PROGRAM || !q->language || q->language->compile[0])
+		return -1;
+	err_set(e, ERR_NO_PROGRAM,
+		"%s: this root filesystem has no %s; sbxrun-rootfs build %s makes one that has it",
+		arena_strdup(a, e->text), q->language->name, q->language->rootfs);
+	ret->error = arena_strdup(a, e->text);
+	return -1;
+}
+
 /* What there is to say of a program that never ran. */
 static void do_take_over(const struct box_result *compile, struct box_result *ret)
 {
@@ -125,7 +139,7 @@ int box_do(const struct box_request *q, struct arena *a, struct box_result *ret,
 	if (result < 0 || (compile && compile->status != BOX_OK))
 		do_take_over(compile, ret);
 	else
-		result = box_run(&run, a, ret, e);
+		result = do_run(&run, a, ret, e);
 	ret->compile = compile;
 	memcpy(ret->code_sha256, digest, sizeof(digest));
 	return result;

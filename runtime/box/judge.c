@@ -14,7 +14,7 @@ void run_fail(struct box_result *r, const char *type, const char *text)
 	r->error = text;
 }
 
-static const char *run_seconds(int64_t ns, struct arena *a)
+const char *run_seconds(int64_t ns, struct arena *a)
 {
 	return arena_printf(a, "%lld.%lld s", (long long)(ns / LOOP_SECOND),
 			    (long long)(ns % LOOP_SECOND / (LOOP_SECOND / 10)));

@@ -114,3 +114,4 @@ void run_note_lost(struct running *x);
 void run_note_missing(struct running *x);
 void run_count_redactions(struct running *x);
 void run_fail(struct box_result *r, const char *type, const char *text);
+const char *run_seconds(int64_t ns, struct arena *a);

@@ -133,6 +133,12 @@ static void cell_judge_end(struct running *x, const struct session_end *end)
 	struct box_result *r = x->r;
 
 	run_judge(x, &end->end);
+	if (r->timed_out) /* it was asked by SIGINT, and not by the SIGTERM of other calls */
+		run_fail(r, "TimeoutError",
+			 arena_printf(x->a,
+				      "interrupted after %s (SIGINT; --timeout), and killed 2 s "
+				      "later, for it went on: the session has ended",
+				      run_seconds(x->q->limits.timeout_ns, x->a)));
 	if (r->timed_out || r->interrupted || r->status == BOX_OOM)
 		return;
 	if (c->broken.class) {
@@ -170,11 +176,8 @@ static void cell_judge(struct running *x)
 	r->status = BOX_TIMEOUT;
 	r->exit_code = -1;
 	run_fail(r, "TimeoutError",
-		 arena_printf(
-			 x->a,
-			 "interrupted after %lld.%lld s (SIGINT; --timeout): the session stays",
-			 (long long)(x->q->limits.timeout_ns / LOOP_SECOND),
-			 (long long)(x->q->limits.timeout_ns % LOOP_SECOND / (LOOP_SECOND / 10))));
+		 arena_printf(x->a, "interrupted after %s (SIGINT; --timeout): the session stays",
+			      run_seconds(x->q->limits.timeout_ns, x->a)));
 }
 
 static void cell_tell(struct running *x)

@@ -12,6 +12,7 @@
 #include "cli/box.h"
 #include "cli/cli.h"
 #include "cli/do.h"
+#include "cli/foreign.h"
 #include "sys/loop.h"
 
 enum { OUTPUT_MAX = 4 << 20, OPTIONS_MAX = 32 };
@@ -432,10 +433,14 @@ static int box_check_options(const struct cli *c, const struct box_verb *v, stru
 static int box_run_verb(struct cli *c, struct error *e)
 {
 	const struct box_verb *v;
+	const char *here = foreign_verb(c->args[0]);
 	struct buf all = buf_new(c->arena, sizeof(e->text));
 
 	for (v = verbs; v < verbs + ARRAY_SIZE(verbs) && !str_eq(v->name, c->args[0]); v++)
 		buf_printf(&all, "%s%s", all.len ? ", " : "", v->name);
+	if (v == verbs + ARRAY_SIZE(verbs) && here)
+		return err_set(e, ERR_USAGE, "box: there is no verb \"%s\" (that is: box %s)",
+			       c->args[0], here);
 	if (v == verbs + ARRAY_SIZE(verbs))
 		return err_set(e, ERR_USAGE, "box: there is no verb \"%s\" (there are %s)",
 			       c->args[0], all.data);

@@ -285,7 +285,12 @@ static int fork_source(struct cli *c, const char *from, const struct operator_fi
 		return 0;
 	}
 	if (snapshot_lock(c, from, &s, e) < 0)
-		return -1;
+		return any && e->class == ERR_NOT_FOUND && strstr(e->text, "there is no") ?
+			       err_set(e, ERR_NOT_FOUND,
+				       "sandbox not found: there is no box and no snapshot \"%s\" "
+				       "(box list and box snapshots show those that there are)",
+				       from) :
+			       -1;
 	result = snapshot_hold(&s, snapshot_bytes(operator), c->arena, ret_fd, notes, e);
 	sandbox_touch(&s);
 	box_log(c, &s, &(struct sandbox_event){.verb = "fork", .failed = result < 0});

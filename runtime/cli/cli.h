@@ -145,6 +145,7 @@ struct cli {
 	const char *profile_shown;	   /* by `do`: whose list its filter is */
 	/* the rest */
 	bool dashes; /* "--" stood before the first word */
+	const char *reading; /* the command whose options are read; NULL: those of all */
 	char **args;
 	size_t n_args;
 	char **argv; /* the whole command line */

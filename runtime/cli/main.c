@@ -21,6 +21,7 @@
 #include "base/str.h"
 #include "base/timing.h"
 #include "cli/cli.h"
+#include "cli/foreign.h"
 #include "cli/suggest.h"
 #include "security/identity.h"
 #include "state/store.h"
@@ -60,8 +61,11 @@ static const char *const refused_commands[] = {"checkpoint", "restore"};
 static int main_unknown_command(const char *name, struct error *e)
 {
 	struct suggest s = {.word = name};
+	const char *here = foreign_command(name);
 	size_t i;
 
+	if (here)
+		return err_set(e, ERR_USAGE, "unknown command \"%s\" (that is: %s)", name, here);
 	for (i = 0; i < ARRAY_SIZE(refused_commands); i++)
 		if (str_eq(refused_commands[i], name))
 			return err_set(
@@ -319,6 +323,7 @@ static int main_parse_wrapped(struct cli *c, const struct cli_command *outer, st
 	c->dashes = false;
 	c->wrapped = inner;
 	c->failure = inner->failure;
+	c->reading = inner->name;
 	return cli_read_options(c, words, &at, inner->options, inner->n_options,
 				inner->program ? 1 : SIZE_MAX, e);
 }
@@ -352,6 +357,7 @@ static int main_parse(struct cli *c, const struct cli_command **ret_command, str
 		return main_unknown_command(c->argv[at], e);
 	c->failure = command->failure;
 	c->fails = command->fails;
+	c->reading = command->name;
 	at++;
 	if (cli_read_options(c, c->argv, &at, command->options, command->n_options,
 			     command->program || command->wraps ? 1 : SIZE_MAX, e) < 0 ||

@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/foreign.h"
 #include "cli/suggest.h"
 
 static const struct cli_option help_option = CLI_OPTION(help, "help", 'h', CLI_FLAG, NULL, "");
@@ -83,16 +84,33 @@ static int option_set(struct cli *c, const struct cli_option *o, char *value, st
 	return 0;
 }
 
-/* The error for one that is not in the table: where else it belongs, what is like it, or all there
- * are. */
+/* Behind the words that box takes, an option is most likely one of the program's. */
+static bool option_is_programs(const struct cli *c)
+{
+	return c->reading && str_eq(c->reading, "box") &&
+	       ((c->n_args > 2 && str_eq(c->args[0], "exec")) ||
+		(c->n_args > 3 && str_eq(c->args[0], "run")));
+}
+
+/* The error for one that is not in the table: where else it belongs, what it is called here, what
+ * is like it, or all there are. */
 static int option_unknown(struct cli *c, const char *word, const char *name, size_t len,
 			  const struct cli_option *options, size_t n, struct error *e)
 {
 	struct suggest s = {.word = arena_strndup(c->arena, name, len)};
 	struct buf all = buf_new(c->arena, sizeof(e->text));
+	const char *here = c->reading ? foreign_option(c->reading, s.word) : NULL;
 	int given = (int)(len + (size_t)(name - word));
 	size_t i;
 
+	if (option_is_programs(c))
+		return err_set(e, ERR_USAGE,
+			       "flag provided but not defined: %.*s (the program's own options "
+			       "stand behind --)",
+			       given, word);
+	if (here)
+		return err_set(e, ERR_USAGE, "flag provided but not defined: %.*s (%s)", given,
+			       word, here);
 	if (options != cli_globals && option_find(cli_globals, cli_n_globals, name, len))
 		return err_set(e, ERR_USAGE,
 			       "flag provided but not defined: %.*s (it stands before the command)",

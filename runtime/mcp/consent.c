@@ -264,14 +264,39 @@ static int ask_child(struct call *c, const struct approve_question *x, struct er
 	return call_go(c, e);
 }
 
+/* What a person has to type: with the state directory, if it is not that of everybody. One with
+ * odd characters is quoted for a shell. */
+static const char *approve_words(struct call *c)
+{
+	const struct mcp_options *o = c->server->o;
+	bool given = false, plain;
+	size_t i;
+
+	for (i = 0; i < o->globals.n && !given; i++) {
+		const char *word = o->globals.v[i];
+
+		word += *word == '-' ? 1 + (word[1] == '-') : 0;
+		given = str_eq(word, "root") || str_after(word, "root=");
+	}
+	if (!given || !o->root)
+		return "sbxrun approve";
+	if (strchr(o->root, '\''))
+		return "sbxrun --root DIR approve";
+	plain = !o->root[strspn(o->root, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					 "0123456789/._-")];
+	return arena_printf(&c->arena, "sbxrun --root %s%s%s approve", plain ? "" : "'", o->root,
+			    plain ? "" : "'");
+}
+
 static void tell_queue(struct call *c, const struct approve_question *x)
 {
 	answer_failure(c, arena_printf(&c->arena,
 				       "Approval is needed (%s, risk %s: %s). A person has to run "
-				       "`sbxrun approve yes %s` in a terminal within %lld seconds; "
+				       "`%s yes %s` in a terminal within %lld seconds; "
 				       "then repeat this very call with approval_id \"%s\". Do not "
 				       "repeat it without.",
-				       x->id, approve_risk_word(x->risk), x->why, x->id,
+				       x->id, approve_risk_word(x->risk), x->why,
+				       approve_words(c), x->id,
 				       (long long)(x->until - x->asked), x->id));
 	consent_record(c, "asked");
 	call_free(c);

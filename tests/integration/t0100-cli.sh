@@ -92,6 +92,47 @@ an_unknown_flag_is_answered_with_those_that_there_are() {
 	refused 'flag provided but not defined: --bundle .*--root' "$SBXRUN" --bundle x list
 }
 
+# PATTERN COMMAND…, of a command whose own failures are 125
+_answered() {
+	run "${@:2}"
+	rc_is 125
+	is "$out" ''
+	like "$err" "$1"
+}
+
+options_and_commands_of_other_tools_are_answered_with_ours() {
+	_answered 'not defined: --rm .*always removed' "$SBXRUN" do --rm python x
+	_answered 'not defined: -it .*leave it out' "$SBXRUN" do -it python x
+	_answered 'not defined: -p .*nothing outside' "$SBXRUN" box create -p 80:80 python
+	_answered 'not defined: --name .*--id NAME' "$SBXRUN" box create --name=x python
+	refused 'not defined: -it .*process.terminal' sbx run -it "$P"
+	_answered 'not defined: -c .*behind --' "$SBXRUN" box exec x sh -c y
+	_answered 'not defined: --x .*behind --' "$SBXRUN" box run x python f.py --x
+	refused 'unknown command "images" .*sbxrun-rootfs list' "$SBXRUN" images
+	refused 'unknown command "python" .*sbxrun do' "$SBXRUN" python x
+	_answered 'no verb "rm" .*box destroy' "$SBXRUN" box rm x
+	_answered 'no verb "rmm" .*there are create' "$SBXRUN" box rmm x
+}
+
+# Nothing that is answered so is an option or a command of ours: the answer would never be reached.
+words_of_other_tools_are_none_of_ours() {
+	local commands command words word said=''
+	while IFS='|' read -r commands words; do
+		for command in $commands; do
+			said=$("$SBXRUN" help "$command")
+			for word in $words; do
+				! grep -qE -- "^ +(-$word, |(-., )?--$word( |=|\[|\$))" <<<"$said" || fail "$command has $word"
+			done
+		done
+	done < <(sed -n 's/^\t{"\([^"]*\)", "\([^"]*\)".*/\1|\2/p' "$TESTS_DIR/../runtime/cli/foreign.c")
+	isnt "$said" ''
+	said=" $("$SBXRUN" help | sed -n '/^Commands:$/,/^$/s/^  \([a-z]*\) .*/\1/p' | tr '\n' ' ')"
+	like "$said" ' create .* box '
+	for word in $(sed -n '/ commands\[\] = {/,/^};/s/^\t{NULL, "\([^"]*\)".*/\1/p' "$TESTS_DIR/../runtime/cli/foreign.c"); do
+		unlike "$said" " $word "
+	done
+}
+
 # podman asks for both before it offers to save a container: a failure, and no word of a missing argument.
 checkpoint_and_restore_are_said_to_be_missing() {
 	local words

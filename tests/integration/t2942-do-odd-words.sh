@@ -17,6 +17,13 @@ _refused() {
 	like "$err" "$1"
 }
 
+a_language_that_is_not_there_names_what_helps() {
+	mkdir -p empty/bin
+	run _do --json --rootfs ./empty r 'print(1)'
+	rc_is 127
+	like "$(_of .error.message)" 'Rscript.*sbxrun-rootfs build r '
+}
+
 numbers_have_bounds() {
 	_refused '--timeout: "0" is no duration above 0' --timeout 0 -- true
 	_refused '--timeout: "-1"' --timeout=-1 -- true

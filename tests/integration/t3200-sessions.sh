@@ -50,6 +50,10 @@ f()'
 	unlike "$(_of .stderr)" 'sbxrun'
 	_json 'f('
 	is "$(_of .exception.name)" SyntaxError
+	unlike "$(_of .stderr)" IPython
+	_json '!pip install x'
+	is "$(_of .exception.name)" SyntaxError
+	like "$(_of '.exception.traceback')" 'IPython.*sbxrun box install'
 	_json 'import sys; sys.exit(3)'
 	rc_is 3
 	is "$(_of '.exit_code, .exception')" $'3\nnull'
@@ -123,6 +127,7 @@ p = subprocess.Popen(["setsid", "sleep", "1000"])
 while True: pass'
 	rc_is 124
 	is "$(_of '.status, .session.lost')" $'timeout\ntrue'
+	like "$(_of .error.message)" '^interrupted after 0.5 s \(SIGINT.*killed'
 	is "$(sbx ps --format json "box-$BOX" | jq length)" 1
 	_json x
 	is "$(_of '.exception.name, .session.began, .session.lost_before')" $'NameError\ntrue\nfalse'

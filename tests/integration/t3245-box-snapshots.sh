@@ -103,7 +103,7 @@ snapshots_are_listed_and_removed() {
 	like "$err" 'there is no snapshot "one"'
 	run _box fork one
 	rc_is 125
-	like "$err" 'sandbox not found'
+	like "$err" 'sandbox not found.*no box and no snapshot "one"'
 	is "$(_box snapshots --json | jq -c 'map(.snapshot)')" "[\"$P.two\"]"
 	_box destroy @a
 	is "$(_box snapshots --json | jq length)" 1

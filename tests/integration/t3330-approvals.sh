@@ -77,6 +77,8 @@ who_has_no_such_client_answers_in_a_terminal() {
 	def ask(**a):
 	    r = s.call("code_execute", language="python", **a)
 	    assert r["isError"] and "approval_id" in r["content"][0]["text"], r
+	    # What it tells a person to type finds the question: --root was given to the server.
+	    assert "`sbxrun --root %s/state approve yes ap_" % os.environ["T"] in r["content"][0]["text"], r
 	    return r["content"][0]["text"].split("approval_id \"")[1].split("\"")[0]
 	code = "print(1)\u202e\u200b\x1b[31m<b>"
 	id = ask(code="#" + code)

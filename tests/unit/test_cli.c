@@ -1,5 +1,8 @@
-/* What a mistyped word is taken for. */
+/* What a mistyped word is taken for, and what words of other tools are. */
+#include "cli/foreign.h"
 #include "cli/suggest.h"
+
+#include <string.h>
 
 #include "base/str.h"
 #include "unit.h"
@@ -34,6 +37,30 @@ TEST(another_word_is_not)
 	CHECK_STR(nearest("k"), "");
 	CHECK_STR(nearest("pause"), "");
 	CHECK_STR(nearest("a-name-that-is-longer-than-all-that-are-compare"), "");
+}
+
+TEST(words_of_other_tools_are_answered_by_ours)
+{
+	CHECK_STR(foreign_command("rmi"), "sbxrun-rootfs remove NAME");
+	CHECK_STR(foreign_verb("commit"), "snapshot");
+	CHECK_STR(foreign_verb("unpause"), "resume");
+	CHECK(strstr(foreign_option("do", "rm"), "leave it out"));
+	CHECK(strstr(foreign_option("box", "rm"), "box destroy"));
+	CHECK(strstr(foreign_option("run", "name"), "ID"));
+	CHECK(strstr(foreign_option("do", "name"), "box create --id"));
+}
+
+TEST(parts_of_words_and_other_commands_are_not_answered)
+{
+	CHECK(!foreign_command("rmi images"));
+	CHECK(!foreign_command("r m"));
+	CHECK(!foreign_command(""));
+	CHECK(!foreign_command("im"));
+	CHECK(!foreign_verb("destroy"));
+	CHECK(!foreign_option("list", "rm"));
+	CHECK(!foreign_option("do", "r"));
+	CHECK(!foreign_option("d", "rm"));
+	CHECK(!foreign_option("", "rm"));
 }
 
 int main(void)
