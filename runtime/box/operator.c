@@ -244,6 +244,36 @@ static bool rules_may(const struct operator_file *f, const char *word,
 	return false;
 }
 
+static int most_read(const struct operator_file *f, struct egress_rules *ret, struct error *e)
+{
+	const struct strings *allowed = &f->network.allowed;
+	size_t i;
+
+	for (i = 0; i < allowed->n; i++)
+		if (*allowed->v[i] != '@' && egress_rules_add(ret, allowed->v[i], false, e) < 0)
+			return -1;
+	return 0;
+}
+
+int operator_hold_registry(const struct operator_file *f, const char *name,
+			   const struct strings *hosts, struct arena *a, struct error *e)
+{
+	struct egress_rules *most = arena_new(a, struct egress_rules);
+	size_t i;
+
+	if (most_read(f, most, e) < 0)
+		return -1;
+	if (!f->network.allowed.n || rules_may(f, arena_printf(a, "@%s", name), most))
+		return 0;
+	for (i = 0; i < hosts->n; i++)
+		if (!rules_may(f, hosts->v[i], most))
+			return err_set(e, ERR_HOST,
+				       "packages of %s come from %s, which is more than the operator "
+				       "allows (" OPERATOR_FILE ": registries, or network.allowed)",
+				       name, json_show(hosts->v[i]).text);
+	return 0;
+}
+
 int operator_hold_rules(const struct operator_file *f, const struct strings *allow,
 			struct strings *deny, struct arena *a, struct error *e)
 {
@@ -255,10 +285,8 @@ int operator_hold_rules(const struct operator_file *f, const struct strings *all
 	if (allow->n && n->enabled.set && !n->enabled.v)
 		return err_set(e, ERR_USAGE, "--allow: the operator lets no box reach anything "
 					     "(" OPERATOR_FILE ": network)");
-	for (i = 0; i < n->allowed.n; i++)
-		if (*n->allowed.v[i] != '@' &&
-		    egress_rules_add(most, n->allowed.v[i], false, e) < 0)
-			return -1;
+	if (most_read(f, most, e) < 0)
+		return -1;
 	for (i = 0; i < allow->n && n->allowed.n; i++)
 		if (!rules_may(f, allow->v[i], most))
 			return err_set(e, ERR_USAGE,

@@ -68,6 +68,11 @@ int operator_hold_rules(const struct operator_file *f, const struct strings *all
 /* Pure. Whether packages may be installed. */
 int operator_hold_install(const struct operator_file *f, struct error *e);
 
+/* Pure. Whether they may be of these hosts, which the operator's file names or the root filesystem
+ * does. */
+int operator_hold_registry(const struct operator_file *f, const char *name,
+			   const struct strings *hosts, struct arena *a, struct error *e);
+
 /* Pure. */
 int operator_parse(const char *text, size_t len, struct arena *a, struct operator_file *ret,
 		   struct error *e);

@@ -332,6 +332,25 @@ static int registry_of_operator(const struct operator_registry *o, struct arena 
 	return 0;
 }
 
+/* Trust: the root filesystem may be anybody's. That a box reaches somebody's own network is not for
+ * that to say; the machine's own file of its administrator's is another matter. */
+static int registry_refuse_private(const struct registry *r, struct error *e)
+{
+	struct egress_host h;
+	uint16_t port;
+	size_t i;
+
+	for (i = 0; i < r->hosts.n; i++)
+		if (egress_host_port_read(r->hosts.v[i], strlen(r->hosts.v[i]), &h, &port) &&
+		    h.is_address && egress_address_place(&h.address) != EGRESS_PUBLIC)
+			return err_set(e, ERR_HOST,
+				       "@%s: the root filesystem says %s, an address of no public "
+				       "network: only the operator can (" OPERATOR_FILE
+				       ": registries)",
+				       r->name, r->hosts.v[i]);
+	return 0;
+}
+
 int registry_find(const char *name, const char *root, const struct operator_file *f,
 		  struct arena *a, struct registry *ret, struct error *e)
 {
@@ -359,6 +378,8 @@ int registry_find(const char *name, const char *root, const struct operator_file
 			       "@%s: nothing in the root filesystem says which hosts these are; the "
 			       "operator can (" OPERATOR_FILE ": registries), or name them",
 			       name);
+	if (root_dfd >= 0 && !str_eq(root, "/") && registry_refuse_private(&r, e) < 0)
+		return -1;
 	*ret = r;
 	return 0;
 }

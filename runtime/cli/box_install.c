@@ -33,7 +33,9 @@ static int install_rules(struct cli *c, const struct sandbox *s, struct installi
 	root.host = str_eq(root.name, "host");
 	if (operator_hold_install(&x->operator, e) < 0 ||
 	    registry_find(x->what.registry, registry_root(&root), &x->operator, c->arena,
-			  &x->registry, e) < 0)
+			  &x->registry, e) < 0 ||
+	    operator_hold_registry(&x->operator, x->what.registry, &x->registry.hosts, c->arena,
+				   e) < 0)
 		return -1;
 	if (!x->registry.index)
 		return err_set(e, ERR_HOST,

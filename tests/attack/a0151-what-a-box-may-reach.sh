@@ -92,6 +92,33 @@ names_say_no_more_than_a_name() {
 	done
 }
 
+# An image says where packages come from: that is no way into somebody's own network, nor past what the operator allows.
+an_image_names_no_hosts_of_others() {
+	local where bound='{"version": 1, "network": {"allowed": ["good.example"]}}'
+	lab
+	_hostile_python ''
+	for where in 10.9.9.9:80 10.9.9.9 127.0.0.1:80 169.254.169.254 100.100.100.200 '[fd00::1]:80' '[::ffff:10.9.9.9]:80'; do
+		printf '[global]\nindex-url = http://%s/simple\n' "$where" >"$B/rootfs/etc/pip.conf"
+		run _box create --id "$ID.a" --rootfs "$B/rootfs" --allow @pypi
+		[ "$rc" != 0 ] || escaped "the image lets its box reach $where"
+		_box create --id "$ID" --rootfs "$B/rootfs" >/dev/null
+		run _box install --json "$ID" pypi x
+		hides "$out" '--no-input'
+		run _box allow "$ID" @pypi
+		[ "$rc" != 0 ] || escaped "the image lets its box reach $where"
+		_box destroy "$ID"
+	done
+	nobody_reached '^10.9.9.9'
+	printf '[global]\nindex-url = http://other.example/simple\n' >"$B/rootfs/etc/pip.conf"
+	_box create --id "$ID" --rootfs "$B/rootfs" >/dev/null
+	run _with "$bound" _box install --json "$ID" pypi x
+	like "$out" 'more than the operator allows'
+	nobody_reached '^11.0.2.1'
+	printf '[global]\nindex-url = http://good.example/simple\n' >"$B/rootfs/etc/pip.conf"
+	run _with "$bound" _box install --json "$ID" pypi x
+	like "$(_of .stdout)" 'HTTP/1.1 200'
+}
+
 # What the box says that it has installed is read as a file, and only that.
 a_report_is_no_way_out() {
 	local what
