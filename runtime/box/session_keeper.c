@@ -25,6 +25,7 @@
 #include "box/session.h"
 #include "reaper/order.h"
 #include "sys/loop.h"
+#include "sys/self.h"
 #include "sys/unix.h"
 
 enum { END_MS = 2000, SEND_MS = 2000, NAME_SIZE = 8 };
@@ -352,6 +353,9 @@ __attribute__((noreturn)) void session_keep(const struct box_request *q, const c
 		keeper_tell_failure(&k, sock, &e);
 		_exit(1); /* the end of the reaper's socket ends what there is */
 	}
+	/* It stays, and `ps` shows everybody how it was called: with the code of the first call,
+	 * and what --env gave. */
+	self_forget_words();
 	k.hello.pid = k.call.pid;
 	(void)!chdir("/"); /* before, the state's directory may be a relative one */
 	denials_add(&k.denials, &k.loop);

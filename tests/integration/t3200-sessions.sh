@@ -365,4 +365,18 @@ the_death_of_each_party_is_survived() {
 	[ ! -e "$T/state/box-$BOX" ] || fail 'the record is there'
 }
 
+# `ps` shows the words of a process to everybody on the host, and the keeper stays for hours.
+the_keeper_forgets_how_it_was_called() {
+	local word=forgotten-$$-$RANDOM pid parent keeper=''
+	_new
+	_cell --env "SECRET=$word" "print('${word}'[:9])"
+	is "$out" forgotten
+	for pid in $(sbx ps --format json "box-$BOX" | jq '.[]'); do
+		parent=$(awk '/^PPid/ { print $2 }' "/proc/$pid/status")
+		[ "$(cat "/proc/$parent/comm")" != sbxrun-session ] || keeper=$parent
+	done
+	[ -n "$keeper" ] || fail 'nobody keeps the session'
+	is "$(tr '\0' ' ' <"/proc/$keeper/cmdline" | grep -c "$word")" 0
+}
+
 run_tests
