@@ -3,7 +3,8 @@
  *
  * Which processes there are: this one (called by an engine or a person), for create and run also
  * init, which becomes the container's program, and where namespaces are joined a launcher between
- * the two (ns/spawn.h). Nothing stays behind but init.
+ * the two (ns/spawn.h). Nothing stays behind but init, and what waits beside a box
+ * (runtime/README.md, "Who is alive while a box waits?").
  *
  * Order here: read the command line, shut out what the caller left open, open the log, run from a
  * protected copy of our own file if the command enters a container, then do it.
