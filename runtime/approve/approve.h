@@ -5,11 +5,11 @@
  *	queue.c  questions and answers, on disk
  *
  * A question is bound to a digest of exactly what will run: the words of the command line and the
- * input. It is answered once, by whoever comes first (a client's user, a terminal, `sbxrun
- *approve`), and an answer is used once. No answer is no.
+ * input. It is answered once, by whoever comes first (a client's user, a terminal, or
+ * `sbxrun approve`), and an answer is used once. No answer is no.
  *
  * Trust: the queue belongs to a user, and whoever has this user's rights can answer, an agent with
- *a shell of its own too. Against such a one it is no boundary; the prompts say so.
+ * a shell of its own too. Against such a one it is no boundary; the prompts say so.
  */
 #pragma once
 

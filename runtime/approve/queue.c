@@ -1,8 +1,8 @@
 /*
  * Questions on disk: ROOT/approvals:queue, a directory of the user's with mode 0700. A question is
- *a file, replaced by renaming, under a lock that whoever dies lets go. It is used by removing it,
- *so that nobody uses it twice, also after a crash: one before that leaves an answer that holds
- *until its time is over.
+ * a file, replaced by renaming, under a lock that whoever dies lets go. It is used by removing it,
+ * so that nobody uses it twice, also after a crash: one before that leaves an answer that holds
+ * until its time is over.
  *
  *	lock        held by whoever works here        ap_HEX   a question
  *	key         of approve_seal()                 gr_HEX   what was granted for a box

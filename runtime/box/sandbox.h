@@ -203,8 +203,8 @@ void sandbox_kill(const struct sandbox *s);
 
 bool sandbox_is_paused(const char *root, const char *container);
 
-/* Stops what sessions do between calls, until sandbox_unfreeze(). Of a locked box with sessions, that
- * is not paused. false: this host can't, and e says why. */
+/* Stops what sessions do between calls, until sandbox_unfreeze(). Of a locked box with sessions,
+ * that is not paused. false: this host can't, and e says why. */
 bool sandbox_freeze(struct sandbox *s, struct arena *a, struct error *e);
 void sandbox_unfreeze(struct sandbox *s);
 

@@ -231,7 +231,8 @@ static int save_to(int fd, struct sandbox *s, const char *name, uint64_t bytes, 
 	if (s->facts.on_volume)
 		noted_take(notes, "the workspace is a directory of the host's, and not kept");
 	json_write(&facts, &snapshot_table, ret, 0);
-	if (archive_begin(x.out, fd, bytes, facts.data, facts.len, e) < 0 || saving_still(&x, e) < 0)
+	if (archive_begin(x.out, fd, bytes, facts.data, facts.len, e) < 0 ||
+	    saving_still(&x, e) < 0)
 		return e->sys == EFBIG ?
 			       err_set(e, ERR_HOST,
 				       "box \"%s\" has more files than a snapshot may have: %llu bytes",

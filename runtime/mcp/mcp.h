@@ -4,15 +4,16 @@
  * Processes. The server (server.c) is one process with one thread that parses what the client, and
  * in the end a model, has written. It makes no box and enters none: for each call it starts
  * `sbxrun box …` as a child (call.c), with words that stand in a table (tools.c), and reads what
- *the child prints. So it holds no capability (root's children get theirs by execve, as any program
- *that root starts), and where the caller is an ordinary user, no_new_privs. Starting it makes
- *nothing: clients start one to look what it can, and end it again.
+ * the child prints. So it holds no capability (root's children get theirs by execve, as any program
+ * that root starts), and where the caller is an ordinary user, no_new_privs. Starting it makes
+ * nothing: clients start one to look what it can, and end it again.
  *
  *	client ── lines ──► server ── argv, a file in memory ──► sbxrun box VERB --json
  *	       ◄── lines ──        ◄── one object ─────────────
  *	                      │
- *	                      └─ a socket ─► keeper (keeper.c): knows the calls that run and the
- *boxes that were made; ends both when the socket does
+ *	                      └─ a socket ─► keeper (keeper.c): knows the calls that run and
+ *	                                     the boxes that were made; ends both when the
+ *	                                     socket does
  *
  * After SIGKILL of the server, the keeper ends what is left of it; of the keeper: the server makes
  * no more boxes and ends itself; of both: calls end with their time, boxes with theirs (--idle).

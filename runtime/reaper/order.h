@@ -8,7 +8,7 @@
  *	                                        ◄──  word: ENDED with a status as of wait()
  *
  * The end of the socket is the end of the box. Of a call beside others (beside) it is the end of
- *its program, which is told as any end of it; and signals are for the program's process group.
+ * its program, which is told as any end of it; and signals are for the program's process group.
  */
 #pragma once
 

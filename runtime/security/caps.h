@@ -1,6 +1,5 @@
 /*
- * Capabilities of the process that becomes the payload. Runs in init, before execve;
- *single-threaded.
+ * Capabilities of the process that becomes the payload. Runs in init, before execve, in one thread.
  *
  * Order in init, and why (rules R11, R13, R15 of spec/rules.md):
  *
@@ -15,10 +14,10 @@
  *	  execve()			  execve()
  *
  * Where nobody else is there to see it, and the filter forbids capset, the last step is left to
- *execve. That gives nothing away: execve computes the payload's permitted and effective sets from
- *the bounding, inheritable and ambient ones, which are final by then, and never from the permitted
- *set that still has CAP_SYS_ADMIN. Under no_new_privs permitted does count (root's new set is cut
- *down to it), and there it is final.
+ * execve. That gives nothing away: execve computes the payload's permitted and effective sets from
+ * the bounding, inheritable and ambient ones, which are final by then, and never from the permitted
+ * set that still has CAP_SYS_ADMIN. Under no_new_privs permitted does count (root's new set is cut
+ * down to it), and there it is final.
  */
 #pragma once
 

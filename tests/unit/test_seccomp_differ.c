@@ -1,10 +1,9 @@
 /*
- * The compiler against two other judges (seccomp_judge.h), with the profiles of engines and random
- *ones.
+ * The compiler against two other judges (seccomp_judge.h): profiles of engines, and random ones.
  *
  *	test_seccomp_differ				as a unit test
- *	test_seccomp_differ random COUNT [SEED]		the long form: 100000 takes about a quarter
- *of an hour test_seccomp_differ config FILE…		the profiles of these config.json
+ *	test_seccomp_differ random COUNT [SEED]		the long form: 100000 take 15 minutes
+ *	test_seccomp_differ config FILE…		the profiles of these config.json
  *	test_seccomp_differ kernel COUNT [SEED]		programs in the kernel, calls made for real
  */
 #include "unit.h"
