@@ -27,6 +27,11 @@
  *		that is in the box
  *	the interpreter: the reaper takes its own along, and says so
  *	the first process of the box, destroy: the kernel kills all in the box, and the keeper ends
+ * A keeper's parent is the call that started it, and then the machine's first process, or whoever
+ * has asked for orphans: as for each process that stays behind a command, which the box's first one
+ * is, too. Where that one reaps nobody (a container of docker's without --init), the keeper that
+ * has ended stays as a zombie, without memory or descriptors. No fork more or less changes whose
+ * child an orphan is, and who is to outlive its caller is one.
  *
  * Trust: all that comes from the driver, for whatever runs in the interpreter can write it. What is
  * no frame, or one at the wrong time, ends the session. The keeper is of the caller's own user, in

@@ -54,6 +54,12 @@ const struct verb verbs[] = {
 	{ "box-diff",     NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "diff", A_BOX } },
 	{ "box-snapshot", NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "snapshot", A_BOX, "kept" } },
 	{ "box-fork",     NEED_SNAPSHOT, STARTS_NOTHING,  true,  false, { "box", "fork", "--id", A_BOX, "kept" } },
+	{ "box-session",  NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "run", "--session", A_BOX, "bash", "x=1" } },
+	{ "box-cell",     NEED_SESSION, STARTS_NOTHING,   true,  false, { "box", "run", "--session", A_BOX, "bash", "x=2" } },
+	{ "box-sessions", NEED_SESSION, STARTS_NOTHING,   true,  false, { "box", "sessions", A_BOX } },
+	{ "box-end-session", NEED_SESSION, STARTS_NOTHING, true, false, { "box", "end-session", A_BOX } },
+	{ "box-keep",     NEED_SESSION, STARTS_NOTHING,   true,  false, { "box", "snapshot", A_BOX, "kept" } },
+	{ "box-end",      NEED_SESSION, STARTS_NOTHING,   true,  false, { "box", "destroy", A_BOX } },
 	{ "box-gc",       NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "gc" } },
 	{ "box-destroy",  NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "destroy", A_BOX } },
 };
@@ -71,6 +77,8 @@ static const char *const make_box[BOX_ARGS] = {"box",	 "create", "--rootfs",
 
 static const char *const fill_box[BOX_ARGS] = {"box", "write", A_BOX, "some/file",
 					       "/proc/self/cmdline"};
+static const char *const begin_session[BOX_ARGS] = {"box", "run",  "--session",
+						    A_BOX, "bash", "x=1"};
 static const char *const keep_box[BOX_ARGS] = {"box", "snapshot", A_BOX, "kept"};
 static const char *const end_box[BOX_ARGS] = {"box", "destroy", A_BOX};
 
@@ -333,16 +341,18 @@ void box_prepare(struct box *b, const struct verb *v)
 	box_log_clear(b);
 	if (v->need == NEED_NOTHING)
 		return;
-	if (is_about_boxes(v))
+	if (is_about_boxes(v)) {
 		remove_snapshots(b);
-	if (v->need == NEED_BOX || v->need == NEED_SNAPSHOT)
 		must_run(b, make_box);
+	}
+	if (v->need == NEED_SESSION)
+		must_run(b, begin_session);
 	if (v->need == NEED_SNAPSHOT) {
 		must_run(b, fill_box);
 		must_run(b, keep_box);
 		must_run(b, end_box);
 	}
-	if (v->need == NEED_BOX || v->need == NEED_SNAPSHOT)
+	if (is_about_boxes(v))
 		return;
 	must_run(b, box_create);
 	if (v->need == NEED_CREATED)

@@ -24,6 +24,7 @@ enum need {
 	NEED_PAUSED,
 	NEED_STOPPED,
 	NEED_BOX,
+	NEED_SESSION,  /* of a box, which runs */
 	NEED_SNAPSHOT, /* "kept", of a box that is gone */
 };
 

@@ -77,6 +77,12 @@ crash_rootfs() {
 		ln -sf busybox "$root/bin/$name"
 	done
 	cp "$crash_bin/probe" "$root/bin/probe"
+	# Sessions are of a real shell.
+	cp "$(command -v bash)" "$root/bin/bash"
+	ldd "$root/bin/bash" | grep -o '/[^ ]*' | while read -r name; do
+		mkdir -p "$root${name%/*}"
+		cp "$name" "$root$name"
+	done
 }
 
 # crash_bundle DIR [userns|hooks|user|systemd]: a bundle template with most of what a container can have.
