@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import copy
 import json
 import os
 import subprocess
@@ -25,7 +26,7 @@ T = TypeVar("T")
 
 _CALL = ("timeout", "cpu_time", "output_limit", "workdir", "denials", "audit")
 _LIMITS = ("memory", "cpus", "pids_limit", "timeout", "cpu_time", "disk", "tmpfs", "output_limit", "file_size", "net_limit", "net_rate")
-_CREATE = ("id", "idle", "rootfs", "preset", "user", *_LIMITS)
+_CREATE = ("id", "idle", "rootfs", "preset", "user", "writable_root", *_LIMITS)
 _GONE = {"SandboxNotFound": BoxNotFound, "SandboxExpired": BoxExpired}
 
 
@@ -102,6 +103,11 @@ def _said(out: bytes, err: bytes, status: int) -> Dict[str, Any]:
     return raw  # type: ignore[no-any-return]
 
 
+def _boxes(out: bytes, err: bytes, status: int) -> List[Dict[str, Any]]:
+    said: Any = _said(out, err, status)
+    return list(said)
+
+
 def _changes(raw: Dict[str, Any]) -> Dict[str, Any]:
     return {place: raw[place] for place in ("workspace", "root")}
 
@@ -113,6 +119,12 @@ class _Calls:
         self.id = id
         self._head = [find_binary(binary), *(["--root", os.fspath(root)] if root else []), "box"]
 
+    def of(self, id: str) -> "_Calls":
+        """The same for another box."""
+        calls = copy.copy(self)
+        calls.id = id
+        return calls
+
     def create(
         self,
         language: Optional[str],
@@ -121,13 +133,29 @@ class _Calls:
         strict_limits: bool,
         allow: Sequence[str] = (),
         deny: Sequence[str] = (),
+        ulimits: Optional[Mapping[str, str]] = None,
         **values: Any,
     ) -> "_Call[Dict[str, Any]]":
         words = [*_options(_CREATE, values), *_env(env), *_hosts("--allow", allow), *_hosts("--deny", deny)]
+        for name, value in (ulimits or {}).items():
+            words += ["--ulimit", f"{name}={value}"]
         for volume in _volumes(volumes):
             words += ["--volume", volume]
         words += ["--strict-limits"] * bool(strict_limits) + ([language] if language else [])
         return _Call([*self._head, "create", "--json", *words], _said)
+
+    def fork(
+        self, kind: str, name: str, allow: Sequence[str] = (), deny: Sequence[str] = (), **values: Any
+    ) -> "_Call[Dict[str, Any]]":
+        words = [*_options(("id", "idle"), values), *_hosts("--allow", allow), *_hosts("--deny", deny)]
+        return _Call([*self._head, "fork", "--json", "--from", kind, *words, "--", name], _said)
+
+    def list(self) -> "_Call[List[Dict[str, Any]]]":
+        return _Call([*self._head, "list", "--json"], _boxes)
+
+    def end_session(self, name: Optional[str]) -> "_Call[None]":
+        words = [self.id, *([name] if name else [])]
+        return _Call([*self._head, "end-session", "--json", "--", *words], lambda *said: None if _said(*said) else None)
 
     def call(
         self,
@@ -328,8 +356,35 @@ class Box:
         return self._calls.diff().sync()
 
     def snapshot(self, name: str) -> Dict[str, Any]:
-        """Keeps its files under a name, for `sbxrun box fork`."""
+        """Keeps its files under a name, for `from_snapshot`."""
         return self._calls.snapshot(name).sync()
+
+    def fork(self, **options: Any) -> "Box":
+        """A new box that begins with the files of this one. `options` are id, idle, allow and deny."""
+        return self._made(self._calls, "box", self.id, options)
+
+    @classmethod
+    def from_snapshot(
+        cls, name: str, *, root: Optional[Path] = None, binary: Optional[Path] = None, **options: Any
+    ) -> "Box":
+        """A new box that begins with the files of a snapshot."""
+        return cls._made(_Calls("", root, binary), "snapshot", name, options)
+
+    @classmethod
+    def _made(cls, calls: _Calls, kind: str, name: str, options: Mapping[str, Any]) -> "Box":
+        info = calls.fork(kind, name, **options).sync()
+        box = cls.__new__(cls)
+        box.id, box.info = str(info["sandbox_id"]), info
+        box._calls = calls.of(box.id)
+        return box
+
+    @staticmethod
+    def list(*, root: Optional[Path] = None, binary: Optional[Path] = None) -> List[Dict[str, Any]]:
+        """The boxes that there are; one of them has the keys of `info`."""
+        return _Calls("", root, binary).list().sync()
+
+    def end_session(self, name: Optional[str] = None) -> None:
+        return self._calls.end_session(name).sync()
 
     def destroy(self) -> None:
         """Ends it. That it is gone already is no error."""
@@ -431,6 +486,30 @@ class AsyncBox:
 
     async def snapshot(self, name: str) -> Dict[str, Any]:
         return await self._calls.snapshot(name).wait()
+
+    async def fork(self, **options: Any) -> "AsyncBox":
+        return await self._made(self._calls, "box", self.id, options)
+
+    @classmethod
+    async def from_snapshot(
+        cls, name: str, *, root: Optional[Path] = None, binary: Optional[Path] = None, **options: Any
+    ) -> "AsyncBox":
+        return await cls._made(_Calls("", root, binary), "snapshot", name, options)
+
+    @classmethod
+    async def _made(cls, calls: _Calls, kind: str, name: str, options: Mapping[str, Any]) -> "AsyncBox":
+        info = await calls.fork(kind, name, **options).wait()
+        box = cls.__new__(cls)
+        box.id, box.info = str(info["sandbox_id"]), info
+        box._calls = calls.of(box.id)
+        return box
+
+    @staticmethod
+    async def list(*, root: Optional[Path] = None, binary: Optional[Path] = None) -> List[Dict[str, Any]]:
+        return await _Calls("", root, binary).list().wait()
+
+    async def end_session(self, name: Optional[str] = None) -> None:
+        return await self._calls.end_session(name).wait()
 
     async def destroy(self) -> None:
         await self._calls.destroy().wait()

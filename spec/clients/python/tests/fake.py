@@ -1,4 +1,4 @@
-"""A false sbxrun: says how it was called, and answers what FAKE_ANSWER says."""
+"""A false sbxrun: says how it was called (and in FAKE_LOG, if there is one), and answers what FAKE_ANSWER says."""
 
 FAKE = r"""#!/usr/bin/env -S -u PYTHONHOME python3
 import json, os, signal, sys, time
@@ -17,6 +17,9 @@ if how == "hang":
     print(json.dumps({"event": "start"}), flush=True)
     time.sleep(600)
 code = sys.stdin.read()
+if "FAKE_LOG" in os.environ:
+    with open(os.environ["FAKE_LOG"], "a") as log:
+        log.write(json.dumps({"argv": argv, "code": code}) + "\n")
 if how == "usage":
     print('sbxrun: --memory: "x" is no size', file=sys.stderr)
     sys.exit(125)

@@ -3,22 +3,18 @@
 import asyncio
 import os
 import pathlib
+import re
+import subprocess
 import tempfile
 import unittest
 
 import sbxrun
 from sbxrun.compat import guide, lesson, seatbelt
 
-REAL = os.environ.get("SBXRUN_REAL")
+from .real import REAL, Real
 
 
-@unittest.skipUnless(REAL, "SBXRUN_REAL names no sbxrun")
-class TestReal(unittest.TestCase):
-    def setUp(self):
-        old = os.environ.get("SBXRUN")
-        os.environ["SBXRUN"] = REAL
-        self.addCleanup(lambda: os.environ.pop("SBXRUN") if old is None else os.environ.__setitem__("SBXRUN", old))
-
+class TestReal(Real):
     def test_code_and_result(self):
         r = sbxrun.run("python", "import sys; print(2 + 2); print('e', file=sys.stderr); sys.exit(3)")
         self.assertEqual((r.stdout, r.stderr, r.exit_code, r.status, r.success), ("4\n", "e\n", 3, "error", False))
@@ -83,8 +79,27 @@ class TestReal(unittest.TestCase):
             self.assertEqual([c["path"] for c in changed["workspace"]["added"]], ["d", "d/f"])
             self.assertIsNone(changed["root"])
             self.assertEqual(box.snapshot("kept-" + box.id)["files"], 2)
+            name = "kept-" + box.id
+            with box.fork() as copy, sbxrun.Box.from_snapshot(name, id="from-" + box.id) as later:
+                copy.write("d/f", "y")
+                self.assertEqual((box.read("d/f"), copy.read("d/f"), later.read("d/f")), (b"x", b"y", b"x"))
+                self.assertLessEqual({box.id, copy.id, "from-" + box.id}, {b["sandbox_id"] for b in sbxrun.Box.list()})
+            self.assertNotIn(copy.id, [b["sandbox_id"] for b in sbxrun.Box.list()])
         with self.assertRaises(sbxrun.SandboxError):
             box.diff()
+        with self.assertRaises(sbxrun.SandboxError):
+            box.fork()
+
+    def test_no_option_of_a_box_is_forgotten(self):
+        from sbxrun import _box
+        import inspect
+
+        text = subprocess.run([REAL, "box", "--help"], stdout=subprocess.PIPE, check=True).stdout.decode()
+        there = {name for name, about in re.findall(r"^ +(?:-\w, )?--([a-z-]+)\S*(.*)$", text, re.M) if "create" in about}
+        self.assertIn("memory", there)
+        known = set(_box._CREATE) | set(inspect.signature(_box._Calls.create).parameters)
+        known = {name.replace("_", "-") for name in known}
+        self.assertEqual(there - known - {"volume", "ulimit", "env-file"}, set())
 
     # ---- the documents ----
 

@@ -27,4 +27,7 @@ def language_of(image: str) -> Tuple[str, str]:
 
 def no_network(wanted: bool) -> None:
     if wanted:
-        raise SandboxError("a box of sbxrun has no network: give it what it needs as a file")
+        raise SandboxError(
+            "a box of sbxrun has no network but to hosts that are named, and the document names none: "
+            "give it what it needs as a file, or sbxrun.run(…, allow=[…])"
+        )
