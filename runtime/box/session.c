@@ -228,6 +228,11 @@ void session_await_end(struct session *s, struct session_end *ret)
 		*ret = end;
 }
 
+bool session_has_ended_all(const struct session_end *end)
+{
+	return end->collected && !end->end.signal;
+}
+
 int session_stop(struct sandbox *box, const char *name, struct arena *a, struct error *e)
 {
 	struct session s = SESSION_NONE;
@@ -238,7 +243,7 @@ int session_stop(struct sandbox *box, const char *name, struct arena *a, struct 
 	if (result <= 0)
 		return result;
 	session_await_end(&s, &end);
-	if (!end.collected) {
+	if (!session_has_ended_all(&end)) {
 		/* Its reaper does not do its work any more. */
 		sandbox_kill(box);
 		box->has_sessions = false;

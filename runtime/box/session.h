@@ -136,6 +136,10 @@ void session_leave(struct session *s, bool has_run);
 /* Ends it, if it hasn't, and hears what became of it. */
 void session_await_end(struct session *s, struct session_end *ret);
 
+/* Whether what it had started has ended with it: its reaper sees to that, unless it was killed
+ * itself, which a program in the box can do. */
+bool session_has_ended_all(const struct session_end *end);
+
 /* Ends one that is there. 1; 0: there is none; -1. */
 int session_stop(struct sandbox *box, const char *name, struct arena *a, struct error *e);
 

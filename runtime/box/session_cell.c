@@ -117,7 +117,7 @@ static void cell_end_session(struct running *x, struct session_end *ret)
 	struct cell *c = x->cell;
 
 	session_await_end(&c->session, ret);
-	if (ret->collected)
+	if (session_has_ended_all(ret))
 		return;
 	/* Nobody says that it has ended with all that it had started. */
 	sandbox_kill(x->q->sandbox);

@@ -120,6 +120,18 @@ time.sleep(1000)"
 	done
 }
 
+# Beside another session nobody else would look for what it has left.
+what_a_killed_reaper_leaves_ends_beside_sessions() {
+	_new
+	_cell 'x = 1'
+	run _box run --json --session=other "$BOX" python "import os, signal, time
+os.spawnlp(os.P_NOWAIT, 'setsid', 'setsid', 'sleep', '1000')
+os.kill(os.getppid(), signal.SIGKILL)
+time.sleep(1000)"
+	[ "$(_of '.session.lost')" = true ] || faked 'a session without a reaper'
+	[ "$(sbx ps --format json "box-$BOX" | jq length)" = 1 ] || escaped 'something outlives its session'
+}
+
 what_a_call_leaves_ends_beside_sessions() {
 	_new --pids-limit 40
 	_cell 'x = 1'
