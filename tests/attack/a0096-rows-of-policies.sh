@@ -288,11 +288,13 @@ unit_properties() {
 	_refused RuntimeMaxUSec
 }
 
-every_row_has_an_attack() {
-	local id names
-	names=" $(sed -n 's/^\([a-z_]*\)() {$/\1/p' "$0" | tr _ - | tr '\n' ' ') "
+every_row_has_an_attack_and_a_mutant() {
+	local id names mutants
+	names=" $(sed -n 's/^\([a-z_]*\)() {$/\1/p' "$TESTS_DIR/attack/${0##*/}" | tr _ - | tr '\n' ' ') "
+	mutants=" $(sed -n 's/^row_\([a-z_]*\)() {$/\1/p' "$TESTS_DIR/attack/mutants" | tr _ - | tr '\n' ' ') "
 	while read -r id; do
-		[[ $names == *" $id "* ]] || fail "the row $id has none"
+		[[ $names == *" $id "* ]] || fail "the row $id has no test in ${0##*/}, whose name is the row's with _ for -"
+		[[ $mutants == *" $id "* ]] || fail "the row $id has no mutant row_${id//-/_} in tests/attack/mutants"
 	done < <(sed -nE 's/^(LEVEL|LIST_ROW)\([A-Z_]*, "([a-z-]*)".*/\2/p' "$TESTS_DIR/../runtime/policy/rows.def")
 }
 

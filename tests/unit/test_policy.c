@@ -72,8 +72,11 @@ TEST(every_row_has_an_id_of_its_own_words_in_order_and_a_sentence)
 	for (i = 0; i < POLICY_ROWS; i++) {
 		const struct policy_row *r = &policy_rows[i];
 
-		CHECK(r->id && r->what && r->since >= 1 && r->since <= POLICY_VERSION);
-		CHECK(strlen(r->what) > 10);
+		CHECK(r->id && r->what && strlen(r->what) > 10);
+		if (r->since < 1 || r->since > POLICY_VERSION)
+			FAIL("the row %s is of version %u, and POLICY_VERSION (policy/policy.h) is "
+			     "%d: a new row raises it",
+			     r->id, r->since, POLICY_VERSION);
 		for (k = 0; k < i; k++)
 			CHECK(!str_eq(r->id, policy_rows[k].id));
 		CHECK(!r->words == (i >= LEVEL_COUNT));
@@ -195,7 +198,7 @@ TEST(a_file_that_is_wrong_is_refused_with_its_line)
 		{"", "line 1"},
 		{"{", "line 1"},
 		{"{}", "version"},
-		{"{\"version\": 2}", "version: this sbxrun knows 1 to 1"},
+		{"{\"version\": 1000}", "version: this sbxrun knows 1 to "},
 		{"{\"version\": 1,\n\"polices\": {}}", "line 2: policy: unknown key \"polices\""},
 		{"{\"version\": 1,\n\"policies\": {\"a\":\n{\"cap\": {}}}}",
 		 "line 3: policy: policies.a: unknown key \"cap\""},
