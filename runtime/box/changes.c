@@ -19,7 +19,7 @@
 #define BASE_FILE "base" /* beside the record */
 #define BENEATH (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
 
-enum { DEPTH_MOST = 60, NANO = 1000000000 };
+enum { DEPTH_MOST = 60, NANO = 1000000000, TEXT_MOST = 128 << 20 };
 
 /* ---- places ---- */
 
@@ -89,16 +89,33 @@ struct looking {
 	enum archive_place place;
 	struct changes *c;
 	size_t cap;
+	size_t text; /* bytes of names so far, which a box has as many and as long as it likes */
 	struct arena *a;
 };
+
+/* false: it is too much for us to remember. */
+static bool looking_count(struct looking *l, size_t bytes)
+{
+	l->text += bytes;
+	l->c->more |= l->text > TEXT_MOST;
+	return !l->c->more;
+}
 
 static int names_compare(const void *x, const void *y)
 {
 	return strcmp(*(char *const *)x, *(char *const *)y);
 }
 
+static const char *path_below(struct looking *l, const char *at, const char *name)
+{
+	if (!*at)
+		return name;
+	looking_count(l, strlen(at) + strlen(name) + 2);
+	return arena_printf(l->a, "%s/%s", at, name);
+}
+
 /* Sorted. -1 with errno. */
-static int names_read(int dfd, struct arena *a, struct strings *ret)
+static int names_read(struct looking *l, int dfd, struct strings *ret)
 {
 	int own_dfd = openat(dfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = own_dfd < 0 ? NULL : fdopendir(own_dfd);
@@ -110,11 +127,12 @@ static int names_read(int dfd, struct arena *a, struct strings *ret)
 		fd_close(&own_dfd);
 		return -1;
 	}
-	while ((d = readdir(dir)) && ret->n <= ARCHIVE_ENTRIES_MAX) {
+	while ((d = readdir(dir)) &&
+	       looking_count(l, sizeof(*ret->v) + strlen(d->d_name))) {
 		if (str_eq(d->d_name, ".") || str_eq(d->d_name, ".."))
 			continue;
-		ret->v = arena_grow(a, ret->v, &cap, ret->n + 1, sizeof(*ret->v));
-		ret->v[ret->n++] = arena_strdup(a, d->d_name);
+		ret->v = arena_grow(l->a, ret->v, &cap, ret->n + 1, sizeof(*ret->v));
+		ret->v[ret->n++] = arena_strdup(l->a, d->d_name);
 	}
 	closedir(dir);
 	if (ret->n)
@@ -141,8 +159,8 @@ static bool looking_note(struct looking *l, enum archive_change change, const ch
 {
 	struct changes *c = l->c;
 
-	c->more = c->n >= ARCHIVE_ENTRIES_MAX;
-	if (c->more)
+	c->more |= c->n >= ARCHIVE_ENTRIES_MAX;
+	if (c->more || !looking_count(l, target ? strlen(target) : 0))
 		return false;
 	c->v = arena_grow(l->a, c->v, &l->cap, c->n + 1, sizeof(*c->v));
 	c->v[c->n++] = (struct archive_entry){
@@ -270,20 +288,16 @@ static bool looking_deleted(struct looking *l, int below_dfd, const struct strin
 	if (below_dfd < 0)
 		return true;
 	below_begin(l->p);
-	result = names_read(below_dfd, l->a, &names);
+	result = names_read(l, below_dfd, &names);
 	below_end(l->p);
-	for (i = 0; result == 0 && i < names.n; i++) {
-		const char *path =
-			*at ? arena_printf(l->a, "%s/%s", at, names.v[i]) : names.v[i];
-
+	for (i = 0; result == 0 && !l->c->more && i < names.n; i++) {
 		if (there->n && bsearch(&names.v[i], there->v, there->n, sizeof(*there->v),
 					names_compare))
 			continue;
-		if (looking_stat_below(l, below_dfd, names.v[i], &st) &&
-		    !looking_note(l, CHANGE_DELETED, path, &st, NULL))
-			return false;
+		if (looking_stat_below(l, below_dfd, names.v[i], &st))
+			looking_note(l, CHANGE_DELETED, path_below(l, at, names.v[i]), &st, NULL);
 	}
-	return true;
+	return !l->c->more;
 }
 
 static bool looking_walk(struct looking *l, int dfd, int below_dfd, const char *at,
@@ -292,16 +306,18 @@ static bool looking_walk(struct looking *l, int dfd, int below_dfd, const char *
 	struct strings names;
 	size_t i;
 
-	if (names_read(dfd, l->a, &names) < 0) {
+	if (names_read(l, dfd, &names) < 0) {
 		looking_note_closed(l, at);
 		return true;
 	}
-	if (!looking_deleted(l, below_dfd, &names, at))
+	/* What wasn't read isn't gone. */
+	if (l->c->more || !looking_deleted(l, below_dfd, &names, at))
 		return false;
 	for (i = 0; i < names.n; i++) {
-		const char *path =
-			*at ? arena_printf(l->a, "%s/%s", at, names.v[i]) : names.v[i];
+		const char *path = path_below(l, at, names.v[i]);
 
+		if (l->c->more)
+			return false;
 		if (!archive_path_is_good(path, strlen(path)))
 			looking_note_closed(l, path); /* too long */
 		else if (!looking_at(l, dfd, below_dfd, names.v[i], path, depth))

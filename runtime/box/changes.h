@@ -37,7 +37,7 @@ int places_dfd(const struct places *p, enum archive_place place);
 struct changes {
 	size_t n;
 	struct archive_entry *v; /* parents before what is in them */
-	bool more;		 /* there are more than ARCHIVE_ENTRIES_MAX */
+	bool more;		 /* than ARCHIVE_ENTRIES_MAX, or than we remember */
 	size_t n_closed;	 /* directories and files that the box's user may not read … */
 	const char *closed;	 /* … and the first */
 };

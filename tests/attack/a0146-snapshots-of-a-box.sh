@@ -76,6 +76,25 @@ what_is_deleted_does_not_spoil_a_snapshot() {
 	is "$(_box diff --json @b | jq -c '[.added, .modified, .deleted] | map(length)')" '[0,0,0]'
 }
 
+# Names that are too long to be kept are many, and none of them is counted as an entry.
+names_cost_who_compares_no_memory_without_bound() {
+	needs python3
+	_box create --id @a --memory 1g --rootfs host python >/dev/null
+	_box run @a python 'import os
+for i in range(15):
+    os.mkdir("d" * 250); os.chdir("d" * 250)
+open("x", "w").close()
+for d in range(3):
+    os.mkdir(str(d) * 200)
+    for n in range(20000): os.link("x", "%s/%0240d" % (str(d) * 200, n))'
+	python3 - "$SBXRUN" --root "$T/state" box diff "$P.a" >told <<-'E'
+		import os, resource, subprocess, sys
+		subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+		print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10)
+	E
+	[ "$(cat told)" -lt 220 ] || faked "names of a box take $(cat told) MB of who compares"
+}
+
 links_out_lead_nowhere() {
 	_canary
 	_new @a --writable-root 4m -u 0
