@@ -1,7 +1,9 @@
 /*
  * The log is the process's: level, descriptor and what waits are in one static struct. The others
- * of that kind are the signals that end a wait (sys/patience.c), the timing file (base/timing.c)
- * and the handler of base/arena.h.
+ * of that kind, of the library: the signals that end a wait (sys/patience.c), the timing file
+ * (base/timing.c), the handler of base/arena.h, where the command line is (sys/self.c), the boot's
+ * id once it was read (sys/proc.c), and the number of the last request (sys/netlink.c). In init
+ * alone: what it keeps (init/forget.c) and the listener that it awaits (init/listener.c).
  */
 #include "base/log.h"
 

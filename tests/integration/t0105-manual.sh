@@ -104,7 +104,7 @@ there_is_no_page_of_another_command() {
 }
 
 the_overview_has_the_global_options_and_the_commands() {
-	local name want=()
+	local name so_far='' want=()
 	_read_commands
 	_read_help
 	_read_page_options sbxrun 'GLOBAL OPTIONS'
@@ -115,7 +115,12 @@ the_overview_has_the_global_options_and_the_commands() {
 		[[ ${SECTION_LINES[*]} == *"$name : ${SUMMARY[$name]}"* ]] ||
 			fail "runtime/man/sbxrun.8.md: COMMANDS lacks '$name' with ': ${SUMMARY[$name]}'"
 	done
-	[[ ${SECTION_LINES[*]} == *"${want[*]}"* ]] || fail "another order: COMMANDS says '${SECTION_LINES[*]}', the help '${want[*]}'"
+	for name in "${COMMANDS[@]}"; do
+		so_far+="$name : ${SUMMARY[$name]} "
+		[[ "${SECTION_LINES[*]} " == *"$so_far"* ]] ||
+			fail "runtime/man/sbxrun.8.md: COMMANDS has another order than the help: '$name' is not behind the command before it"
+	done
+	[[ ${SECTION_LINES[*]} == *"${want[*]}"* ]] || fail "COMMANDS says '${SECTION_LINES[*]}', the help '${want[*]}'"
 }
 
 # Sets OFFERS to what the completion offers for the line WORD…, of which the last is at the cursor.

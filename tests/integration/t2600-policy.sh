@@ -90,7 +90,7 @@ a_file_that_can_not_be_trusted_lets_nothing_run() {
 	rc_is 1
 	like "$err" '/etc/sbxrun/policy.json: line '
 	run _with_file '{"version": 7}' "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
-	like "$err" 'version: this sbxrun knows 1 to 1'
+	like "$err" 'version: this sbxrun knows 1 to [1-6], and not 7'
 	# Not even in a container that is there.
 	bundle 'sh("sleep 1000")'
 	_engine run -d -b "$B" "$ID" </dev/null >/dev/null 2>&1
@@ -456,6 +456,16 @@ policies_can_be_listed_shown_compared_and_checked() {
 	run sbx policy frobnicate
 	rc_is 1
 	like "$err" 'usage: sbxrun policy'
+}
+
+the_page_has_the_rows_and_their_words() {
+	local page=${TESTS_DIR%/*}/runtime/man/sbxrun-policy.5.md schema=${TESTS_DIR%/*}/spec/schema/policy.json line n=0
+	while read -r line; do
+		grep -qF -- "$line" "$page" || fail "runtime/man/sbxrun-policy.5.md lacks '$line'"
+		n=$((n + 1))
+	done < <(jq -r '."$defs".policy.properties | to_entries[] | select(.key | IN("base", "description") | not)
+		| "**\(.key)**" + if .value.enum then ": " + ([.value.enum[] | "**\(.)**"] | join(", ")) else "" end' "$schema")
+	[ "$n" -gt 30 ] || fail "only $n rows were found"
 }
 
 # The schema for editors says what the program takes.
