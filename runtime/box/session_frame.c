@@ -62,11 +62,13 @@ static bool text_is_base64(const char *s)
 static int frame_value(const struct pairs *data, struct arena *a, struct session_value *ret,
 		       struct error *e)
 {
-	const struct pair *p;
+	size_t i;
 
 	ret->v = arena_array(a, data->n + 1, struct session_pair);
 	ret->n = 0;
-	for (p = data->v; p < data->v + data->n; p++) {
+	for (i = 0; i < data->n; i++) {
+		const struct pair *p = &data->v[i];
+
 		if (!kind_is_good(p->key))
 			return err_set(e, ERR_CONFIG, "%s is no kind of a value",
 				       json_show(p->key).text);
@@ -201,6 +203,7 @@ void session_frames_redact(struct session_frames *f, struct redact *r)
 	frames_clean_value(f, r, &f->result);
 	for (i = 0; i < f->n_displays; i++)
 		frames_clean_value(f, r, &f->displays[i]);
+	f->name = frames_clean(f, r, f->name);
 	f->value = frames_clean(f, r, f->value);
 	f->traceback = frames_clean(f, r, f->traceback);
 }

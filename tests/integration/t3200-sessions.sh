@@ -108,6 +108,9 @@ Bad()'
 	like "$(_of '.stdout + .result["text/plain"]')" 'REDACTED_EMAIL.*REDACTED_EMAIL'
 	unlike "$out" 'example.org'
 	is "$(_of '.redactions[0].count')" 2
+	_json --redact 'raise type("me@example.org", (Exception,), {})("you@example.org")'
+	is "$(_of '.exception.name')" '[REDACTED_EMAIL]'
+	unlike "$out" 'example.org'
 }
 
 time_that_is_up_interrupts() {

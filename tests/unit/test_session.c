@@ -59,6 +59,13 @@ TEST(what_is_no_frame_of_the_call_is_refused)
 	CHECK(!frames.is_done);
 }
 
+TEST(a_value_may_have_no_kinds)
+{
+	CHECK(feed(1, "{\"t\":\"display\",\"id\":1}\n"
+		      "{\"t\":\"done\",\"id\":1,\"ok\":true}\n") == 0);
+	CHECK(frames.n_displays == 1 && frames.displays[0].n == 0);
+}
+
 TEST(there_are_bounds)
 {
 	static const char display[] = "{\"t\":\"display\",\"id\":1,\"data\":{}}\n";
