@@ -180,7 +180,7 @@ int approve_find(struct approve_queue *q, const char *id, struct arena *a,
 	if (!text)
 		return errno == ENOENT ? question_none(id, e) :
 					 err_sys(e, "approvals: read %s", id);
-	/* What can't be read, or is another boot's, allows nothing, and is in nobody's way. */
+	/* A question that can't be read, or is another boot's, allows nothing and goes. */
 	if (json_read(id, text, len, &approve_question_table, &json_default_limits, &x, a,
 		      &damaged) < 0 ||
 	    x.version != 1 || !str_eq(x.id, id) || !str_eq(x.boot, boot_id(a)) ||

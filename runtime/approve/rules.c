@@ -67,7 +67,7 @@ static const struct json_row rules_file_rows[] = {
 };
 CLOSED(rules_file);
 
-/* What holds where no rule of a file does; the first that fits. */
+/* They hold where no rule of a file does; the first that fits. */
 #define DANGEROUS \
 	"(?i)\\brm\\s+-[a-z]*(?:rf|fr)|\\b(?:curl|wget)\\b[^\\n]*\\|\\s*(?:ba|da|z)?sh\\b|\\b(?:eval|exec)\\s*\\(|\\bsubprocess\\b|\\bos\\s*\\.\\s*system\\b|__import__"
 static const struct {

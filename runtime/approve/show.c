@@ -1,4 +1,4 @@
-/* What a model wrote, in front of a person: he must see all of it, and nothing that isn't there. */
+/* A person sees all of a model's text here, and nothing that isn't in it. */
 #include <stdio.h>
 #include <string.h>
 
