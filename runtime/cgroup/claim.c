@@ -136,7 +136,7 @@ static int claim_refuse(const char *full, const char *claim, struct error *e)
 		full, (int)strspn(name, id), name);
 }
 
-/* What is in a cgroup that shall be a container's. */
+/* Content of a cgroup that shall be a container's. */
 struct claim_below {
 	const char *claim; /* its own */
 	struct cgroup_pid_list pids;
@@ -242,7 +242,7 @@ void cgroup_disclaim(int dfd)
 		(void)!fremovexattr(dfd, claim_names[kind]);
 }
 
-/* What a container makes in its own cgroup, with our help for instance, is its own. */
+/* A container owns what it makes in its own cgroup, with our help for instance. */
 static bool claim_is_around_us(const char *full)
 {
 	autoclose int dfd = open(full, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -10,7 +10,7 @@
 
 #include "cgroup/cgroup.h"
 
-/* What a driver does. NULL: nothing. */
+/* A driver's calls. NULL: nothing. */
 struct cgroup_driver_calls {
 	int (*begin)(const struct cgroup_plan *p, const struct cgroup_dirs *d,
 		     struct cgroup_handle *h, struct error *e);
@@ -28,7 +28,7 @@ extern const struct cgroup_driver_calls cgroup_by_systemd; /* cgroup/scope.c */
 int cgroup_driver_begin(const struct cgroup_plan *p, const struct cgroup_dirs *d,
 			struct cgroup_handle *h, struct error *e);
 
-/* What began came to nothing. */
+/* The making has failed. */
 void cgroup_driver_give_up(const struct cgroup_unit *u, const struct cgroup_dirs *d,
 			   struct cgroup_handle *h);
 

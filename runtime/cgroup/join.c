@@ -49,7 +49,7 @@ static bool has_passed_on(int dfd)
 	return fd_read_at(dfd, "cgroup.subtree_control", text, sizeof(text)) > 0;
 }
 
-/* What the container takes for its whole cgroup. */
+/* Opens the container's whole cgroup. */
 static int open_top(const struct cgroup_dir *d)
 {
 	autoclose int dfd = cgroup_dir_open(d);

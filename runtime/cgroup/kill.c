@@ -105,7 +105,7 @@ int cgroup_signal(const struct cgroup_dirs *d, int sig, struct error *e)
 		if (dfd < 0 || cgroup_walk(dfd, visit_signal, NULL, &sig) < 0)
 			return err_sys(e, "cgroup: signal the processes of %s%s", d->v[i].mount,
 				       d->v[i].path);
-		/* What is in the unified tree is in all the others too, and has got it. */
+		/* All of the unified tree is in the others too, and has got it. */
 		if (d->v[i].unified)
 			return 0;
 	}

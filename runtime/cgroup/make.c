@@ -238,7 +238,7 @@ static void missing_add(char *to, size_t size, const char *words, const char *ha
 	}
 }
 
-/* What is made in a cgroup is charged to it: a limit of a page leaves no room for that. */
+/* Things made in a cgroup are charged to it: a limit of a page has no room for them. */
 static const char *room_hint(int err)
 {
 	return err == ENOMEM ? " (is linux.resources.memory.limit large enough?)" : "";
@@ -376,7 +376,7 @@ static int holder_move(struct making *m, int dfd, struct error *e)
 		       0;
 }
 
-/* What the container will be in, below its limits. */
+/* Makes the container's cgroup below its limits. */
 static int inner_settle(struct making *m, struct error *e)
 {
 	int dfd;

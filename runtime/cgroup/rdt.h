@@ -38,7 +38,7 @@ enum rdt_count { RDT_MBM_TOTAL, RDT_MBM_LOCAL, RDT_LLC_OCCUPANCY, RDT_COUNTS };
 /* The kernel's names for them, which are runc's too. */
 extern const char *const rdt_count_files[RDT_COUNTS];
 
-/* What is monitored of one cache. */
+/* Counts of one monitored cache. */
 struct rdt_cache {
 	bool has[RDT_COUNTS];
 	uint64_t count[RDT_COUNTS];
@@ -54,5 +54,5 @@ struct rdt_stats {
 	struct rdt_cache *caches;
 };
 
-/* What can't be read is left out. */
+/* Leaves out what can't be read. */
 void rdt_stats_read(const struct rdt_group *g, struct arena *a, struct rdt_stats *ret);

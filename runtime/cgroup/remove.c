@@ -43,7 +43,7 @@ static int dir_rmdir(const char *full)
 	return 0;
 }
 
-/* What is busy may be another's by now: systemd removes directories of its units, too. */
+/* A busy one may be another's by now: systemd removes directories of its units, too. */
 static int leaf_remove(const struct cgroup_dir *d, const char *full, struct cgroup_waiting *wait,
 		       struct error *e)
 {

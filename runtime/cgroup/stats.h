@@ -1,7 +1,7 @@
 /*
- * What a container's cgroups have counted, from whichever hierarchy counts it: v1's files where
- * there are any, else v2's, in v1's terms (nanoseconds; swap includes memory). What the kernel does
- * not say is 0 or empty. The functions on texts are pure.
+ * Statistics of a container's cgroups, from whichever hierarchy counts: v1's files where there are
+ * any, else v2's, in v1's terms (nanoseconds; swap includes memory). A count that the kernel lacks
+ * is 0 or empty. The functions on texts are pure.
  */
 #pragma once
 
@@ -115,7 +115,7 @@ struct cgroup_stats {
 int cgroup_stats_read(const struct cgroup_dirs *d, struct arena *a, struct cgroup_stats *ret,
 		      struct error *e);
 
-/* What a box is asked when it ends (cgroup/used.c); 0 where nobody counts it. */
+/* Counts of a box at its end (cgroup/used.c); 0 where nobody counts. */
 struct cgroup_used {
 	uint64_t cpu_ns;
 	uint64_t memory_peak;

@@ -154,7 +154,7 @@ void cgroup_stats_io_v2(char *text, struct arena *a, struct cgroup_io_list *byte
 	}
 }
 
-/* What goes out again as a JSON number. */
+/* Such a number goes out again as JSON. */
 static bool is_decimal(const char *s)
 {
 	size_t whole = strspn(s, "0123456789");

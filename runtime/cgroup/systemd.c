@@ -258,7 +258,7 @@ static const char *ctl(const struct ask *q)
 	return q->systemd->manager == SYSTEMD_OF_USER ? "systemctl --user" : "systemctl";
 }
 
-/* What went wrong on the way. */
+/* Names the call that failed. */
 static int ask_failed(const struct ask *q, struct error *e)
 {
 	if (e->sys == ETIMEDOUT) {
@@ -374,7 +374,7 @@ static void put_stop(struct buf *b, const char *unit)
 	dbus_put_string(b, "replace");
 }
 
-/* What we had begun is not to be there later, and nobody waits for that. */
+/* Ends a unit that we had begun, and waits for nothing. */
 static void stop_unseen(struct systemd *s, const char *unit)
 {
 	struct arena a = {0};

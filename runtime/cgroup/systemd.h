@@ -1,7 +1,7 @@
 /*
- * What is asked of systemd: units that are made, changed and stopped, each by a call that is
- * answered and, where it queues a job, by that job's end. One connection, one deadline for all that
- * is done on it.
+ * Requests to systemd: units are made, changed and stopped, each by a call that is answered and,
+ * where it queues a job, by that job's end. One connection, one deadline for all that is done on
+ * it.
  *
  * Trust: for an ordinary user, whoever listens at addresses of the environment plays systemd. What
  * it says decides about that user's own units alone, and no more of it is believed than
@@ -71,6 +71,6 @@ int systemd_set_properties(struct systemd *s, const char *unit, const struct uni
 /* The manager's own cgroup, "" for the root. An absolute path without "." and "..". */
 int systemd_control_group(struct systemd *s, struct arena *a, char **ret, struct error *e);
 
-/* What the unit is called for people: its name, if there is no such unit. */
+/* The description of the unit: its name, if there is no such unit. */
 int systemd_describe_unit(struct systemd *s, const char *unit, struct arena *a, char **ret,
 			  struct error *e);

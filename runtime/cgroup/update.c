@@ -79,7 +79,7 @@ static const char *line_of(const char *old, const char *written, struct arena *a
 	return NULL;
 }
 
-/* What lifts the limit of a device that had none. */
+/* Lifts the limit of a device that had none. */
 static const char *device_default(const char *file, const char *written, struct arena *a)
 {
 	int len = (int)strcspn(written, " ");

@@ -1,7 +1,6 @@
 /*
- * What is asked of every box when it ends: processor time, the most memory, the processes that were
- * killed for want of it, and those that were refused. cgroup_stats_read() would read eighty files
- * for that.
+ * Counts of a box at its end: processor time, the most memory, the processes that were killed for
+ * want of it, and those that were refused. cgroup_stats_read() would read eighty files for that.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +14,7 @@
 
 enum { USED_TEXT = 4096, US_NS = 1000 };
 
-/* What has been found so far: v1's files come first, as everywhere. */
+/* Counts found so far: v1's files come first, as everywhere. */
 struct found {
 	bool cpu, memory, kills, pids;
 };

@@ -6,8 +6,7 @@
 /* fd_write_at(), with a line in the log. */
 int cgroup_write_at(int dfd, const char *file, const char *value);
 
-/* What was done to a file of directory dfd, or to dfd itself (NULL), as a line of the log. Keeps
- * errno. */
+/* Logs what was done to a file of directory dfd, or to dfd itself (NULL). Keeps errno. */
 void cgroup_log(const char *what, int dfd, const char *file, int result);
 
 /* All writes of plan p for its dir number i, whose directory is dfd. warning: of size bytes; what
