@@ -137,7 +137,7 @@ static int ask_terminal(struct cli *c, const struct approve_question *x, struct 
 	if (fd < 0)
 		return err_sys(e, "there is no terminal to ask at: /dev/tty");
 	approve_prompt(x, true, PROMPT_SHOWN, &b);
-	/* What was typed before was no answer to this. */
+	/* Words typed before are no answer to this. */
 	tcflush(fd, TCIFLUSH);
 	if (fd_write_all(fd, b.data, b.len) < 0)
 		return err_sys(e, "write to the terminal");

@@ -142,7 +142,7 @@ static int box_resume(struct cli *c, const char *id, struct error *e)
 	return sandbox_pause(c->root, id, false, c->arena, e);
 }
 
-/* What can't be noted there is no reason to fail: that is for --audit. */
+/* A line that is not noted is no failure: that is for --audit. */
 void box_log(const struct cli *c, const struct sandbox *s, const struct sandbox_event *ev)
 {
 	struct error why;
@@ -241,7 +241,7 @@ static int call_request(struct cli *c, struct sandbox *s, bool is_command, struc
 	const struct operator_given given = {.timeout = c->timeout, .output = c->output_limit};
 	struct operator_file operator;
 
-	/* What follows reads them as `do` does. */
+	/* Below, readers of `do` take them. */
 	c->args += 2;
 	c->n_args -= 2;
 	c->dashes = is_command;

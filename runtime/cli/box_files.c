@@ -15,7 +15,7 @@
 
 enum { OUTPUT_MAX = 256 << 20, FILE_FAILURE = 1 };
 
-/* What one of them has in its hands. */
+/* The state of one command on files. */
 struct filing {
 	struct cli *c;
 	const char *id;

@@ -58,7 +58,7 @@ int box_rules(struct cli *c, const char *id, struct error *e)
 	return rules_show(c, id, &r, e);
 }
 
-/* What the box is in, where registries are looked for. */
+/* The root filesystem of the box, for its registries. */
 static const char *change_root(const struct sandbox *s, struct arena *a)
 {
 	struct box_root root;
@@ -105,7 +105,7 @@ static int change_audit(const struct cli *c, const struct strings *audits, const
 			audits, &q, &r, e);
 }
 
-/* What can't be recorded is not done; and what was refused is recorded, too. */
+/* A change is not done without its record; a refused one is recorded, too. */
 static int rules_change(struct cli *c, const char *id, bool deny, struct error *e)
 {
 	const struct strings words = {.n = c->n_args - 2, .v = c->args + 2};

@@ -261,7 +261,7 @@ int box_snapshots(struct cli *c, const char *name, struct error *e)
 
 /* ---- fork ---- */
 
-/* What it is made of: a file that is open, and stands at its begin. */
+/* The source is an open file, which stands at its begin. */
 static int fork_source(struct cli *c, const char *from, const struct operator_file *operator,
 		       int *ret_fd, struct noted *notes, struct error *e)
 {
@@ -327,7 +327,7 @@ static int fork_request(struct cli *c, const struct snapshot *from,
 		       from->facts.idle_s < longest ? from->facts.idle_s :
 						       longest;
 	wish->rootfs = from->facts.rootfs;
-	/* What the box might reach has been changed since, perhaps: it is asked for anew. */
+	/* Rules of the source may have changed since: the caller says them anew. */
 	q->allow = c->allow;
 	q->deny = c->deny;
 	if (network_check(&q->allow, &q->deny, e) < 0 ||

@@ -28,7 +28,7 @@
 
 enum { RESULT_MAX = 1 << 30 }; /* four outputs of 64 MB, escaped */
 
-/* What computes alone has no use for these, and whoever asks for them means something else. */
+/* Code that computes alone has no use for these: whoever asks means something else. */
 static int do_check_pure(const struct box_request *q, struct error *e)
 {
 	size_t i;

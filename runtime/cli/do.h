@@ -6,7 +6,7 @@
 
 enum { DO_FAILURE = 125, DURATION_MAX_S = 366 * 86400 };
 
-/* What no option says, and what the options of all commands say. */
+/* Sets defaults, and what the options of all commands say. */
 int do_begin(const struct cli *c, struct box_request *q, struct error *e);
 
 /* Each takes options out of c, and leaves what is not given as it is. */

@@ -209,7 +209,7 @@ static void main_read_activation(struct cli *c)
 	c->preserve_fds += n;
 }
 
-/* What the caller left open or closed is not to be trusted (rule R3). Before anything is opened. */
+/* The caller's descriptors are not to be trusted (rule R3). Before anything is opened. */
 static int main_tidy_fds(const struct cli *c, struct error *e)
 {
 	unsigned int fd;

@@ -1,4 +1,4 @@
-/* What the library has to say besides its results, as this program's log has it (base/log.h). */
+/* Notes of the library, as lines of this program's log (base/log.h). */
 #include "base/log.h"
 #include "cli/cli.h"
 

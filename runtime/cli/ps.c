@@ -130,7 +130,7 @@ static char *ps_collect(int fd, struct arena *a)
 	return lseek(fd, 0, SEEK_SET) < 0 ? NULL : fd_read_all(fd, PS_MAX, a, &len);
 }
 
-/* What the host's ps says. In files in memory, so that neither stream can block the other. */
+/* Runs the host's ps. Files in memory take its streams, so that neither blocks the other. */
 static int ps_run(char *const *argv, struct arena *a, char **ret_text, struct error *e)
 {
 	autoclose int out_fd = memfd_create("ps", MFD_CLOEXEC);

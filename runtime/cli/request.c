@@ -334,7 +334,7 @@ static bool do_is_flag(const char *word)
 	return word[0] == '-' && len && name[0] != '-' && (!name[len] || name[len] == '=');
 }
 
-/* What is given is the code itself, unless there is a file of that name. */
+/* The argument is the code itself, unless there is a file of that name. */
 static int do_code(const struct cli *c, struct box_request *q, struct error *e)
 {
 	const char *given = c->args[1];

@@ -1,4 +1,4 @@
-/* What a mistyped word was probably meant to be. Pure. */
+/* Guesses the word that a mistyped one meant. Pure. */
 #pragma once
 
 #include <stddef.h>
