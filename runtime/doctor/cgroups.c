@@ -76,7 +76,7 @@ static unsigned int read_delegates(struct look *l, const char *pattern, unsigned
 	return bits;
 }
 
-/* What a session has now says more than the unit files, which count from the next one on. */
+/* A running session counts more than unit files, which hold from the next one on. */
 static unsigned int delegated(struct look *l, const char *mount, const char **ret_from)
 {
 	const char *user = l->who == WHO_ROOT ? "*" : arena_printf(l->arena, "%u", geteuid());

@@ -16,7 +16,7 @@ enum doctor_who {
 	WHO_ALL = 7,
 };
 
-/* What a check has come to. */
+/* Results of a check. */
 enum look_verdict {
 	LOOK_FINE,
 	LOOK_LESS,    /* there, but not all of it: a warning for everybody */

@@ -51,7 +51,7 @@ const char *doctor_status_word(enum doctor_status s)
 
 /* ---- a child ---- */
 
-/* What a child sends, in one write that is shorter than PIPE_BUF. */
+/* A child sends it in one write that is shorter than PIPE_BUF. */
 struct answer {
 	int verdict;
 	char found[LOOK_TEXT];

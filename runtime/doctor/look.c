@@ -1,4 +1,4 @@
-/* What checks are made of. */
+/* Parts of checks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>

@@ -1,4 +1,4 @@
-/* What confines a container's program, and what confines us. */
+/* Confinement of a container's program, and of us. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>

@@ -1,4 +1,4 @@
-/* What texts of the host mean. Pure. */
+/* Readers of the host's texts. Pure. */
 #pragma once
 
 #include <stdbool.h>
@@ -46,8 +46,7 @@ extern const char *const words_controllers[CONTROLLERS];
 /* A bit for each of them that the text names, between spaces or commas; blkio counts as io. */
 unsigned int words_read_controllers(const char *text);
 
-/* What the text of a unit file delegates, added to what files before it did: Delegate= in
- * [Service]. */
+/* Adds to `before` the controllers that a unit file delegates: Delegate= in [Service]. */
 unsigned int words_read_delegate(const char *text, unsigned int before);
 
 /* The names of the bits, with spaces between. */
