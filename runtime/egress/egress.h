@@ -1,7 +1,7 @@
 /*
- * What a box may reach. Everything here is pure: names, addresses, rules, and the one decision that
- * every front end asks for. sbxrun reads rules by it; the program that carries connections (net/)
- * decides by it.
+ * Rules of what a box may reach. Everything here is pure: names, addresses, rules, and the one
+ * decision that every front end asks for. sbxrun reads rules by it; the program that carries
+ * connections (net/) decides by it.
  *
  * Which processes there are: a box has a network namespace with nothing but loopback. Where it may
  * reach something, sbxrun sends a child into that namespace, which adds the route "everything is

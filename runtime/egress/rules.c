@@ -5,7 +5,7 @@
 
 enum { RULE_TEXT_MAX = 300 };
 
-/* What a host without a port means, when it is allowed. */
+/* An allowed host without a port means these. */
 static const uint16_t usual_ports[] = {80, 443};
 
 /* ---- reading ---- */

@@ -1,7 +1,7 @@
 /*
- * What sbxrun and sbxrun-net say to each other, over SOCK_SEQPACKET: one struct a message, and with
- * some a descriptor. Rules and listeners come first, then NET_BEGIN, which is answered by NET_READY
- * once sbxrun-net has given up all that it does not need. End of file ends it.
+ * Messages between sbxrun and sbxrun-net, over SOCK_SEQPACKET: one struct each, and with some a
+ * descriptor. Rules and listeners come first, then NET_BEGIN, which is answered by NET_READY once
+ * sbxrun-net has given up all that it does not need. End of file ends it.
  *
  * That of a box that stays gets NET_BOX and NET_DOOR before it begins: it ends with the box, and
  * further ones come in by the door, whose end is nobody else's. They tell all rules that are to
