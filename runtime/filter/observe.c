@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 
-/* What is asked about though it is allowed. */
+/* Allowed calls that are asked about. */
 static const struct observed {
 	const char *name;
 	enum observe least;

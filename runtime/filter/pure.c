@@ -6,8 +6,8 @@
 
 #include "base/str.h"
 
-/* What stays, if the profile has it: the calls of recorded runs of python, a shell and C programs
- * that compute, and those that are the same with other names or arguments. */
+/* They stay, if the profile has them: the calls of recorded runs of python, a shell and C programs
+ * that compute, and their twins of other names or arguments. */
 static const char *const calls[] = {
 	"access", "alarm", "arch_prctl", "brk", "clock_getres", "clock_gettime", "clock_nanosleep",
 	"close", "close_range", "dup", "dup2", "dup3", "exit", "exit_group", "faccessat",

@@ -32,7 +32,7 @@ enum {
 	ENTRIES_MAX = 1 << 12, /* of one architecture: no filter has more instructions */
 };
 
-/* What one build carries along. */
+/* The state of one build. */
 struct build {
 	const struct oci_seccomp *c;
 	uint32_t default_action;

@@ -1,5 +1,5 @@
 /*
- * What the kernel takes of an argument, by the type in its definition:
+ * Bits that the kernel takes of an argument, by the type in its definition:
  *
  *	.	all of it: pointers, longs, and what isn't mentioned
  *	i	32 bits: int and its kin
