@@ -227,7 +227,7 @@ static int init_keep_control(const struct init *in, struct error *e)
 	return 0;
 }
 
-/* What execve would otherwise pass on. */
+/* Takes away what execve passes on. */
 int init_clear_inheritance(struct init *in, int next_fd, struct error *e)
 {
 	const int keep[] = {in->talk.stage_fd, next_fd, in->reaper.control_fd, in->reaper.file_fd};

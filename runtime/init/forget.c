@@ -1,7 +1,7 @@
 /*
- * What waits for `start`, and what exec brings in, may be traced by others, and its memory read.
- * The config is the caller's: hooks with their environment, annotations, paths of the host. Nothing
- * of it stays but what the program is given anyway.
+ * A process that waits for `start`, or that exec brings in, may be traced by others, and its memory
+ * read. The config is the caller's: hooks with their environment, annotations, paths of the host.
+ * Nothing of it stays but what the program is given anyway.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ static void *forget_copy(const void *from, size_t n, size_t size, struct arena *
 	return n ? memcpy(arena_alloc(a, n, size), from, n * size) : NULL;
 }
 
-/* What init_filter_obstacle() and init_execute_or_die() look at. */
+/* For init_filter_obstacle() and init_execute_or_die(). */
 static const struct plan *forget_plan(const struct plan *p, struct arena *a)
 {
 	struct plan *kept = arena_new(a, struct plan);

@@ -13,8 +13,7 @@ bool format_is_plain(const char *path);
 const char *format_foreign(const char *path);
 
 /*
- * What execve() says of it, as errno: 0 if it would run, -1 if it could not be tried. Tried by a
- * child that is killed before the first instruction of the program; no handler of binfmt_misc is
- * missed.
+ * The answer of execve(), as errno: 0 if it would run, -1 if it could not be tried. A child tries
+ * and is killed before the first instruction of the program; no handler of binfmt_misc is missed.
  */
 int format_try(const char *path, char *const *args, char *const *env);

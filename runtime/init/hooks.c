@@ -71,7 +71,7 @@ static int hook_open_trusted(const struct oci_hook *h, const char *policy, struc
 		       policy, h->path, st.st_uid, st.st_mode & 07777);
 }
 
-/* What was judged is what is run. An interpreter opens a script by its descriptor's name. */
+/* Runs the file that was judged. An interpreter opens a script by its descriptor's name. */
 static void hook_execute(const struct oci_hook *h, int fd, char **args, char **env)
 {
 	char start[2] = "";

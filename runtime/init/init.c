@@ -252,7 +252,7 @@ static bool init_has_start_hooks(const struct init *in)
 	return in->plan->hooks.start_container.n > 0;
 }
 
-/* What execve() says of the image itself, and will still say at start. */
+/* The image itself is at fault, and still will be at start. */
 static bool init_is_fault_of_image(const struct init *in, int why)
 {
 	/* The last two: a loader that is shorter than its header, or lies behind the end of all
@@ -431,7 +431,7 @@ static const struct step create_steps[] = {
 	{"keyring", init_new_keyring},
 	/* The last that needs rights over it; nothing of ours is born between this and be-born. */
 	{"pid-ns", init_enter_pid_ns},
-	/* What follows runs with the payload's rights. */
+	/* Further steps have the payload's rights. */
 	{"confine", init_confine},
 	/* Nothing is opened, and little is called, any more. */
 	{"settle", init_settle},

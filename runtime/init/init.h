@@ -19,10 +19,10 @@
 #include "state/record.h"
 #include "state/store.h"
 
-/* What init is called (comm) until it executes the program. */
+/* Init's name (comm) until it executes the program. */
 #define INIT_NAME "sbxrun:init"
 
-/* What init reaches of the host, until the step "settle" closes the last of it. */
+/* Init's ways to the host, until the step "settle" closes the last of them. */
 struct init_host {
 	struct sources sources;
 	struct cgroup_handle cgroup;
@@ -61,7 +61,7 @@ struct init_reaper {
 	bool program_comes; /* and is not there yet: the reaper writes it */
 };
 
-/* What the steps have found or done so far, for those that follow. */
+/* Results of the steps so far, for those that follow. */
 struct init_own {
 	struct rootfs root;
 	struct console console;

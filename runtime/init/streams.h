@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 
-/* What the caller gives the program as 0, 1 and 2, of which none need be a number above these. */
+/* Makes the caller's descriptors 0, 1 and 2, of which none need be a number above these. */
 int streams_take(const int streams[3], struct error *e);
 
 /*
