@@ -87,7 +87,7 @@ static void out_close(struct out *o, char c, bool any)
 	buf_char(o->b, c);
 }
 
-/* What stands before an element or key. */
+/* Begins an element or key. */
 static void out_next(struct out *o, bool *any)
 {
 	if (*any)

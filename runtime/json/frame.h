@@ -21,7 +21,7 @@ struct key {
 	size_t len;
 };
 
-/* What LIST(…), struct strings, struct ids and struct pairs have in common. */
+/* Common head of LIST(…), struct strings, struct ids and struct pairs. */
 struct any_list {
 	size_t n;
 	void *v;

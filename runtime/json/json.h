@@ -90,7 +90,7 @@ struct json_limits {
 	bool lines;	 /* errors begin with the number of the line: people wrote it */
 };
 
-/* What config.json and other documents from outside may have at most. */
+/* Limits of config.json and other documents from outside. */
 extern const struct json_limits json_default_limits;
 
 /* Reads text (len bytes, untrusted) into *object, which is zeroed memory of table->size. `what`

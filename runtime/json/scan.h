@@ -1,4 +1,4 @@
-/* What a document's bytes must be before its grammar is looked at. */
+/* Checks a document's bytes before its grammar is looked at. */
 #pragma once
 
 #include <stddef.h>

@@ -15,7 +15,7 @@ struct json_span {
 /* The value of a key (of plain ASCII) in the object that the text is. */
 struct json_span json_span_member(const char *text, size_t len, const char *key);
 
-/* The same of a span, and of a string that ends. */
+/* As above, in a span and in a string that ends. */
 struct json_span json_span_in(struct json_span s, const char *key);
 
 bool json_span_is_object(struct json_span s);
