@@ -24,7 +24,7 @@ struct needs {
 	bool exec_gain;	       /* memory that is writable and executable was refused */
 };
 
-/* What every program needs though it may not have been seen, and why. Up to a NULL name. */
+/* Calls that every program needs, though none was seen, and why. Up to a NULL name. */
 struct needs_assumed {
 	const char *name, *why;
 };

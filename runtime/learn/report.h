@@ -1,5 +1,5 @@
 /*
- * What was learned, in words: for people, as JSON, and as an OCI seccomp object (linux.seccomp of a
+ * Reports what was learned: for people, as JSON, and as an OCI seccomp object (linux.seccomp of a
  * config, or the file of docker's --security-opt seccomp=). Pure.
  */
 #pragma once

@@ -112,7 +112,7 @@ int tally_note(struct tally *t, const struct seccomp_data *data, uint32_t verdic
 	return refused ? TALLY_NONE : (int)(c - t->v);
 }
 
-/* What PR_SET_MDWE answers, where mmap and mprotect have no other reason to. */
+/* PR_SET_MDWE answers so; mmap and mprotect have no other reason to. */
 static bool tally_gains_exec(const struct tally_call *c, int error, uint64_t protection)
 {
 	return error == EACCES && (protection & PROT_EXEC) && c->row &&

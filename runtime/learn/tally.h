@@ -1,7 +1,7 @@
 /*
- * What was seen of a program's system calls: how often each was made, how often it failed, whether
- * the filter refused it, and with which values of an argument that says what it is about. A table
- * of fixed size without pointers to anything that moves, so that it can lie in memory which two
+ * Counts of a program's system calls: how often each was made, how often it failed, whether the
+ * filter refused it, and with which values of an argument that says what it is about. A table of
+ * fixed size without pointers to anything that moves, so that it can lie in memory which two
  * processes share: one that watches, and one that was forked into it. Pure.
  */
 #pragma once
