@@ -48,7 +48,7 @@ static const char *bundle_path(const char *given, struct arena *a, struct error 
 	return copy;
 }
 
-/* What the caller is adds to what the config says. */
+/* Adds to the config what follows from the caller. */
 static void bundle_adapt(const struct create_options *o, struct oci_config *c, struct arena *a)
 {
 	life_settle_oom_score(&c->process);

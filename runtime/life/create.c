@@ -44,7 +44,7 @@
 #include "sys/sys.h"
 #include "sys/unix.h"
 
-/* What one create has in its hands. */
+/* The state of one create. */
 struct making {
 	const struct create_options *o;
 	struct arena *a;
@@ -59,9 +59,9 @@ struct making {
 };
 
 /*
- * What is about to be made. The host is asked here for what others may change at any time and what
- * decides what will be removed: which cgroups are missing, whether the class of resctrl is there,
- * what the root lies on. The later, the less can come in between.
+ * The record of what is about to be made. It asks the host for what others may change at any time
+ * and what decides what will be removed: which cgroups are missing, whether the class of resctrl is
+ * there, what the root lies on. The later, the less can come in between.
  */
 static int create_record(const struct making *m, const struct host_facts *facts,
 			 struct record *ret, struct error *e)
@@ -121,7 +121,7 @@ static int create_look_at_init(struct created *c, struct error *e)
 	return 0;
 }
 
-/* What else could tell whose the processes are that outlive init? */
+/* Nothing else could tell whose processes outlive init. */
 static bool create_needs_ns_ids(const struct record *r)
 {
 	return !r->cgroups.n && !r->own_pid_ns && r->own_mount_ns;
@@ -370,7 +370,7 @@ static int create_cgroups(struct making *m, struct error *e)
 	return 0;
 }
 
-/* What is init's alone once it is there; and what is left of it when it never was. */
+/* Closes what is init's alone, once init is there or never was. */
 static void create_close_inits(struct making *m)
 {
 	struct init *in = &m->init;
@@ -449,7 +449,7 @@ static int create_take_tree(const struct making *m, const struct given_tree *giv
 	return err_set(e, ERR_BUG, "nothing is mounted on %s", given->destination);
 }
 
-/* What the layer of a writable root lies on is its namespace's root's. */
+/* The layer below a writable root is its namespace's root's. */
 static int create_take_upper(const struct making *m, const struct given_tree *given,
 			     struct sources *s, struct error *e)
 {

@@ -40,7 +40,7 @@ static uint64_t end_cpu(const struct rusage *u)
 	       (uint64_t)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1000;
 }
 
-/* What the cgroups have counted, where there are any. */
+/* Takes the cgroups' counts, if any. */
 static void end_measure(const struct created *c, struct life_end *ret)
 {
 	const struct cgroup_dirs dirs = life_cgroups(&c->record);

@@ -80,7 +80,7 @@ static int destroy_members(const struct store *s, const struct record *r, int pi
 	return rc;
 }
 
-/* What may fail because of what the container did with ids that are not the caller's. */
+/* Work that may fail over ids that the container used and the caller lacks. */
 struct destroy_cgroups {
 	const struct cgroup_unit *unit;
 	const struct cgroup_dirs *dirs;
@@ -147,8 +147,7 @@ int life_destroy(struct store *s, const struct record *r, int pidfd, const struc
 	/* Hooks of poststop run, whoever wants to delete it besides us, and whatever has ended a
 	 * create. */
 	patience_renew();
-	/* What a record of another boot describes is gone; its names may be somebody
-	 * else's by now. */
+	/* Objects of another boot's record are gone; their names may be somebody else's by now. */
 	if (life_is_of_this_boot(r, &ours, e) < 0 ||
 	    (ours && destroy_all(s, r, pidfd, noter, a, e) < 0))
 		return -1;

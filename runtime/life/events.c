@@ -88,7 +88,7 @@ static int64_t events_next(int64_t due, int64_t interval, int64_t now)
 	return due > now ? due : due + ((now - due) / interval + 1) * interval;
 }
 
-/* What the loop knows. */
+/* The loop's state. */
 struct events {
 	const struct events_options *o;
 	const struct record *record;

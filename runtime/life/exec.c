@@ -112,7 +112,7 @@ static int exec_add_gids(const struct strings *gids, struct oci_user *user, stru
 	return 0;
 }
 
-/* What is not inheritable can't be ambient: the kernel's rule. */
+/* The kernel takes as ambient what is inheritable alone. */
 static void exec_append_ambient(struct oci_capabilities *c, const struct strings *caps,
 				struct arena *a)
 {
@@ -128,8 +128,8 @@ static void exec_append_ambient(struct oci_capabilities *c, const struct strings
 	exec_append(&c->ambient, &more, a);
 }
 
-/* What the config has as ambient and the kernel would not take was said when the container was
- * made, and is not said again with each process: `runc spec` writes such a config. */
+/* Create has told which ambient capabilities the kernel would not take; exec does not repeat it
+ * with each process: `runc spec` writes such a config. */
 static void exec_drop_ambient(struct oci_capabilities *c, struct arena *a)
 {
 	const struct strings asked = c->ambient;
@@ -323,7 +323,7 @@ static int exec_check_status(const struct store *s, const struct record *r,
 	return 0;
 }
 
-/* What one exec has in its hands. */
+/* The state of one exec. */
 struct joining {
 	const struct exec_options *o;
 	struct arena *a;
@@ -383,7 +383,7 @@ static int exec_give_scheduler(const struct init *in, int sock, pid_t pid, struc
 	return stage_say(sock, STAGE_BORN, e);
 }
 
-/* What is the new process's alone once it is there. */
+/* Closes what the new process alone needs. */
 static void exec_close_inits(struct join *j)
 {
 	fd_close(&j->init.talk.stage_fd);
@@ -482,7 +482,7 @@ static int exec_plan(struct joining *x, const char *const **ret_subs, struct err
 	facts.can_mount_detached = true; /* nothing is mounted here */
 	if (x->record.id_range.size)
 		ids_give_range(&x->config, x->record.id_range, x->a);
-	/* What holds a box where there are no cgroups has to hold its calls, too. */
+	/* Rlimits, which hold a box without cgroups, have to hold its calls, too. */
 	if (x->joins && !cgroups.n)
 		life_limit_by_rlimits(&x->config, x->a);
 	if (exec_probe_labels(x, &facts.lsm, e) < 0 ||

@@ -1,14 +1,14 @@
 /*
- * What a container is held to, in facts: the policy, what it changed or refused, what this host
- * can't give, and what the program reaches of the kernel and the host, beside what it would reach
- * with the config as written, which is what other runtimes carry out.
+ * Facts about what holds a container: the policy, what it changed or refused, what this host can't
+ * give, and what the program reaches of the kernel and the host, beside what it would reach with
+ * the config as written, which is what other runtimes carry out.
  */
 #pragma once
 
 #include "life/life.h"
 #include "policy/policy.h"
 
-/* What can be reached. */
+/* The reach, counted. */
 struct surface {
 	unsigned int calls, calls_some; /* system calls: at all; only with some arguments */
 	bool filter;

@@ -65,7 +65,7 @@ static void foreground_reap(pid_t program)
 	}
 }
 
-/* What foreground_wait() waits for. */
+/* The state of foreground_wait(). */
 struct watch {
 	struct foreground *f;
 	pid_t pid;
@@ -136,8 +136,8 @@ static int watch_signals_of_drain(void *context, short events)
 	return 0;
 }
 
-/* What the program wrote before it ended is still in the terminal; background processes that hold
- * it open are not waited for. Whoever reads our output may take his time, but not for ever. */
+/* The program's last words are still in the terminal; background processes that hold it open are
+ * not waited for. Whoever reads our output may take his time, but not for ever. */
 static void foreground_drain(struct foreground *f, struct relay *out)
 {
 	struct loop l = {0};

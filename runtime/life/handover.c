@@ -1,4 +1,4 @@
-/* What an engine is handed once a process exists: its pid in a file, its pidfd over a socket. */
+/* Hands an engine a process that exists: its pid in a file, its pidfd over a socket. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

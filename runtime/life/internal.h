@@ -1,4 +1,4 @@
-/* What the verbs share among each other; inside life/ only. */
+/* Functions that the verbs share; inside life/ only. */
 #pragma once
 
 #include "life/life.h"
@@ -94,10 +94,10 @@ void life_watch_planned(const struct oci_seccomp *c, const struct seccomp_progra
 void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a,
 				struct notes *notes);
 
-/* The same limits for a process that joins a container without cgroups. */
+/* Those limits for a process that joins a container without cgroups. */
 void life_limit_by_rlimits(struct oci_config *c, struct arena *a);
 
-/* What a policy that makes up files of /proc has to know. */
+/* Measures the machine for made-up files of /proc. */
 void life_measure_machine(const struct policy *p, struct host_facts *f);
 
 int life_plan(const struct create_options *o, struct host_facts *facts, const struct bundle *b,

@@ -126,7 +126,7 @@ int life_remove(struct created *c, struct arena *a, struct error *e);
 /* Lets go; the container stays. */
 void life_let_go(struct created *c);
 
-/* What a create of these options would do, in words. Nothing is made or changed. */
+/* Describes a create of these options in words. Nothing is made or changed. */
 int life_describe(const struct create_options *o, enum plan_form form, struct arena *a,
 		  struct buf *b, struct error *e);
 
@@ -169,7 +169,7 @@ struct exec_options {
 };
 int life_exec(const struct exec_options *o, struct arena *a, int *ret_status, struct error *e);
 
-/* The same for a reaper of ours, which becomes a child of this process; it is for life_wait(),
+/* Executes a reaper of ours, which becomes a child of this process; it is for life_wait(),
  * life_cpu_time() and life_leave(). The container itself stays. *ret_listener_fd as of
  * life_launch(). */
 int life_join(const struct exec_options *o, struct arena *a, struct created *ret,
@@ -224,7 +224,7 @@ int life_update(const char *root, const char *id, const struct oci_resources *re
 		const struct oci_intel_rdt *rdt, const struct noter *noter, struct arena *a,
 		struct error *e);
 
-/* What has been counted of a running container. */
+/* Counts of a running container. */
 struct life_stats {
 	struct cgroup_stats cgroup;
 	struct rdt_stats rdt;

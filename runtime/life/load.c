@@ -1,4 +1,4 @@
-/* What every verb on an existing container begins with: its record, and what it is doing now. */
+/* Every verb on an existing container begins here: its record, and what it is doing now. */
 #include <fcntl.h>
 
 #include "base/buf.h"

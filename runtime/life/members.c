@@ -61,7 +61,7 @@ static bool members_are_joined(const struct store *s, const struct record *r,
 	return joined;
 }
 
-/* What /proc says of init's number is about init as long as nobody has reaped it. */
+/* Init's number in /proc is init's as long as nobody has reaped it. */
 static bool members_find_init(const struct record *r, int pidfd, struct members *ret)
 {
 	struct members m = MEMBERS_NONE;

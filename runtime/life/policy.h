@@ -28,7 +28,7 @@ int life_choose_policy(const char *asked, const struct pairs *annotations, struc
 /* For what happens later to a container: as strict as its record and as the file of today. */
 int life_policy_of(const struct record *r, struct arena *a, struct policy *ret, struct error *e);
 
-/* What the record keeps of it. */
+/* Puts it on record. */
 void life_record_policy(const struct policy *p, const struct policy_clamps *clamps, struct arena *a,
 			struct record *r);
 

@@ -81,7 +81,7 @@ static const char *range_find_foreign(const struct oci_config *c, struct arena *
 	return NULL;
 }
 
-/* What says against it, but for filesystems; NULL: nothing. */
+/* The reason against it, but for filesystems; NULL: none. */
 static const char *range_find_obstacle(const struct oci_config *c, struct arena *a)
 {
 	const struct oci_namespace *mnt = oci_namespace_find(c, OCI_NS_MOUNT);
@@ -90,7 +90,7 @@ static const char *range_find_obstacle(const struct oci_config *c, struct arena 
 		return "the config has no mount namespace of its own, in which ids could be mapped";
 	if (!range_fits_ids(&c->process.user))
 		return "process.user has an id above 65535, which no private range has";
-	/* What shows a namespace of the host's is the host's own mount then (plan_bind_foreign). */
+	/* A mount that shows a host's namespace is the host's own then (plan_bind_foreign). */
 	if (!oci_namespace_find(c, OCI_NS_IPC) && range_mounts(c, "mqueue") &&
 	    access("/dev/mqueue", F_OK) < 0)
 		return "the config shares the host's ipc namespace and mounts an mqueue for it, "
@@ -116,7 +116,7 @@ static bool range_has_seen(struct range_seen *seen, uint64_t mount_id)
 	return false;
 }
 
-/* What isn't there is another's error, and told by him. Below a directory others may be mounted. */
+/* A missing source is another's error to tell. Below a directory others may be mounted. */
 static int range_try_source(const struct mount_plan *m, int userns_fd, struct range_seen *seen,
 			    struct tightened *t, struct error *e)
 {

@@ -1,5 +1,5 @@
 /*
- * What is left of a container that is gone: one line about what its policy changed, in a list below
+ * Last words on a container that is gone: one line about what its policy changed, in a list below
  * the root of the state, and in the journal. Engines with --rm leave nothing else to ask.
  *
  * Caveat: it is a convenience. A line that can't be written is no failure of the container.
