@@ -97,7 +97,7 @@ fail:
 	_exit(msg_send(sock, SAY_FAILED, &e, pidfd) < 0 ? 2 : 1);
 }
 
-/* What can't be named to anybody must not run. */
+/* A child that nobody can name must not run. */
 static void launch_end_child(int pidfd)
 {
 	pidfd_send_signal(pidfd, SIGKILL, NULL, 0);

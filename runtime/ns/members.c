@@ -173,7 +173,7 @@ enum members_in members_in_user(const struct members *m, pid_t pid)
 	return members_depth(m, fd) < 0 ? MEMBERS_OUT : MEMBERS_IN;
 }
 
-/* What a process is to the container. */
+/* Kinds of processes. */
 enum kin {
 	STRANGER,
 	MEMBER,	   /* in its namespace */
@@ -308,7 +308,7 @@ int members_signal(const struct members *m, int sig, struct error *e)
 
 	if (sig != SIGKILL)
 		return members_signal_once(m, sig, &n, e);
-	/* What is forked meanwhile is found the next time. The dead are in no namespace. */
+	/* The next round finds what is forked meanwhile. The dead are in no namespace. */
 	for (tries = 0; tries < KILL_TRIES; tries++) {
 		if (members_signal_once(m, sig, &n, e) < 0)
 			return -1;
