@@ -1,4 +1,4 @@
-/* What the rest of the program asks of the OCI layer. */
+/* The OCI layer, as the rest of the program sees it. */
 #pragma once
 
 #include "json/json.h"

@@ -1,5 +1,5 @@
 /*
- * What can be judged from config.json alone, and the top level of it. The rule: what no host could
+ * Judges what config.json alone decides, and the top level of it. The rule: what no host could
  * honour, or what peers read in different ways, is refused here with field and reason; what depends
  * on the host is left to those who meet it.
  *
