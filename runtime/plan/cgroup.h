@@ -55,7 +55,7 @@ struct cgroup_host {
 	bool limits_if_possible; /* a host without cgroups is no reason to refuse limits */
 };
 
-/* What stands in the state record: enough to kill, freeze and remove without the config. */
+/* The state record has it: enough to kill, freeze and remove without the config. */
 struct cgroup_dir {
 	char *mount; /* "/sys/fs/cgroup/cpu" */
 	char *path;  /* "/sbxrun-ID", below mount */
@@ -171,8 +171,8 @@ int cgroup_plan_update(const struct oci_resources *r, const struct cgroup_dirs *
 		       struct arena *a, struct cgroup_plan *ret, struct error *e);
 
 /*
- * What exec's --cgroup words mean: ret_subs has a path below each of d, or NULL for the container's
- * own cgroup. host is consulted only if a word names a controller.
+ * Plans exec's --cgroup words: ret_subs has a path below each of d, or NULL for the container's own
+ * cgroup. host is consulted only if a word names a controller.
  */
 bool cgroup_sub_has_controller(const struct strings *words);
 int cgroup_plan_sub(const struct strings *words, const struct cgroup_dirs *d,

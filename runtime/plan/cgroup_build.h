@@ -1,4 +1,4 @@
-/* What the files of plan/cgroup*.c share while they build a plan. */
+/* Shared by the files of plan/cgroup*.c while they build a plan. */
 #pragma once
 
 #include "plan/cgroup.h"

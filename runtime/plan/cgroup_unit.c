@@ -191,7 +191,7 @@ static bool unit_parse_number(const char *text, uint64_t *ret)
 
 typedef void unit_say(struct unit_build *u, const char *name, struct cgroup_write *w);
 
-/* What systemd takes no 0 for is left to the file. */
+/* The file says a 0, which systemd does not take. */
 static void say_limit(struct unit_build *u, const char *name, struct cgroup_write *w)
 {
 	uint64_t n;

@@ -31,7 +31,7 @@ struct plan_guard {
 	bool shows_sys; /* a read-only /sys is a source: where root is not the machine's */
 	const char *state_root;	 /* as for GUARD_ANY */
 	const char *runtime_dir; /* an ordinary user's, as for GUARD_ENGINES; NULL: none */
-	/* What an administrator allows: as he wrote it, PATH or PATH:rw. */
+	/* An administrator's list, as he wrote it: PATH or PATH:rw. */
 	size_t n_allowed;
 	const char *const *allowed;
 };

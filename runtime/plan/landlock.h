@@ -1,6 +1,6 @@
 /*
- * What Landlock is to hold a program to: the mounts' own word on what may be written, a second time
- * and by another part of the kernel. Pure; security/landlock.c carries it out.
+ * A program's Landlock rules: the mounts' own word on what may be written, a second time and by
+ * another part of the kernel. Pure; security/landlock.c carries it out.
  *
  * Everything below the root may be read and executed. Writing needs a place: a mount that is
  * writable, or a device. No place lets devices be made, and only terminals and the devices that a
@@ -70,5 +70,5 @@ struct landlock_plan {
 struct landlock_plan plan_landlock(const struct oci_config *c, bool root_readonly, int abi,
 				   struct arena *a);
 
-/* What a kernel with that ABI does not hold back, in words; NULL: nothing is lacking. */
+/* The gaps of a kernel with that ABI, in words; NULL: there are none. */
 const char *plan_landlock_lack(int abi);

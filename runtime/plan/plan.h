@@ -24,7 +24,7 @@
 #include "plan/rdt.h"
 #include "plan/security.h"
 
-/* What the host is and has, probed once. */
+/* Facts about the host, probed once. */
 struct host_facts {
 	struct cgroup_host cgroup;
 	uint32_t uid, gid;

@@ -333,7 +333,7 @@ static void print_caps(const struct cap_sets *c, struct facts *f)
 	fact_hex(f, "ambient", c->ambient);
 }
 
-/* What tells two filters apart, and how much this machine's own architecture is left with. */
+/* Tells filters apart, and counts the calls that this machine's architecture is left with. */
 static void print_filter(const struct seccomp_program *p, struct facts *f)
 {
 	enum { CALLS = 512 };

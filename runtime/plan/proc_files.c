@@ -69,7 +69,7 @@ static const char *text_meminfo(const struct oci_memory *o, const struct machine
 	return b.data;
 }
 
-/* What every processor of this architecture can do. */
+/* Features of all processors of its kind. */
 static const char *text_cpuinfo(uint32_t cpus, struct arena *a)
 {
 	struct buf b = buf_new(a, TEXT_MAX);

@@ -21,7 +21,7 @@ struct proc_files {
 	struct proc_file *v;
 };
 
-/* What a program can ask the kernel for anyway: without limits, this is what it has. */
+/* Programs can ask the kernel for it anyway: without limits, they have all of this. */
 struct machine_facts {
 	uint32_t cpus;	 /* that a process may run on; 0 is taken for one */
 	uint64_t memory; /* bytes */

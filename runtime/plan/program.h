@@ -34,5 +34,5 @@ struct sysctl_plans { size_t n; struct sysctl_plan *v; };
 int plan_sysctls(const struct pairs *sysctl, struct arena *a, struct sysctl_plans *ret,
 		 struct error *e);
 
-/* What is written to timens_offsets; NULL: nothing. */
+/* The text for timens_offsets; NULL: nothing. */
 const char *plan_time_offsets(const struct oci_linux *l, struct arena *a);

@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "oci/config.h"
 
-/* What stands in the state record. */
+/* The state record has it. */
 struct rdt_group {
 	bool set;
 	char *root;    /* where resctrl is mounted */

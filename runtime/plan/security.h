@@ -1,7 +1,7 @@
 /*
- * What the payload may be and do, as numbers: capabilities, resource limits, scheduling,
- * personality, LSM labels. Pure: names from config.json meet facts about the host that the caller
- * probed (security/caps.h, security/lsm.h), and nothing is asked of the kernel here.
+ * The payload's rights, as numbers: capabilities, resource limits, scheduling, personality, LSM
+ * labels. Pure: names from config.json meet facts about the host that the caller probed
+ * (security/caps.h, security/lsm.h), and nothing is asked of the kernel here.
  *
  * What the specification wants ignored (a capability that this kernel doesn't have, a label where
  * there is no LSM) comes back as sentences for the log; what can't be honoured is an error that
@@ -27,7 +27,7 @@ struct cap_sets {
 	uint64_t ambient;
 };
 
-/* What this kernel knows, and what the payload's process will hold before anything is dropped. */
+/* Capabilities that this kernel knows, and that the payload's process will hold at first. */
 struct cap_host {
 	uint64_t known;
 	uint64_t available;

@@ -1,6 +1,6 @@
 /*
- * What systemd is told of a container's unit: properties, as its D-Bus interface takes them. Data
- * alone; cgroup/ sends it.
+ * Properties of a container's systemd unit, as its D-Bus interface takes them. Data alone; cgroup/
+ * sends it.
  */
 #pragma once
 

@@ -38,7 +38,7 @@ static const struct choice {
 	{"TimeoutStopUSec", CHOICE_TIME, {NULL}},
 };
 
-/* What a value of each kind looks like, for errors. */
+/* An example of each kind, for errors. */
 static const char *const examples[] = {[CHOICE_YES] = "true or false",
 				       [CHOICE_WORD] = "a word, as 'inactive'",
 				       [CHOICE_TIME] = "uint64 5000000",
