@@ -358,7 +358,7 @@ static struct strings all_names(const struct rewriting *w)
 	return s;
 }
 
-/* What is not opened fails in one of two ways, or ends the process. */
+/* A closed call fails in one of two ways, or ends the process. */
 static void add_closing(struct rewriting *w, enum ceiling_verdict which, struct oci_seccomp_rule r)
 {
 	size_t i;

@@ -6,7 +6,7 @@
 
 enum ceiling_verdict { CALL_no, CALL_nosys, CALL_kill, CALL_some, CALL_yes };
 
-/* What a policy gives of a call; it may be one that the list does not have. */
+/* The policy's verdict on a call; the list may lack the call. */
 enum ceiling_verdict ceiling_verdict(const struct policy *p, const char *name);
 
 /* Why, as the list says; NULL: it does not have the call. */

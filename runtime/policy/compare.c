@@ -53,7 +53,7 @@ bool policy_gives(const struct policy *p, enum policy_list list, const char *wor
 	return words_cover(&p->list[list], word);
 }
 
-/* What the base has and the text does not deny ("*" is all of it), and what the text allows. */
+/* The base without what the text denies ("*" is all of it), and what the text allows. */
 static struct policy_words list_change(const struct policy_words *base,
 				       const struct policy_change *c, struct arena *a)
 {

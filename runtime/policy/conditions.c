@@ -3,11 +3,11 @@
 #include "base/str.h"
 
 /*
- * What would hand over the host. Each is looked up when a source is judged, and compared by device
- * and inode, so that links, binds and other names of the same directory are the same to it.
+ * These would hand over the host. Each is looked up when a source is judged, and compared by device
+ * and inode: links, binds and other names of a directory make no difference.
  */
 static const struct guard_path guarded_paths[] = {
-	/* What engines make for their containers. */
+	/* Engines make them for their containers. */
 	{"/var/lib/docker/containers", GUARD_ENGINES},
 	{"/var/lib/docker/volumes", GUARD_ENGINES},
 	{"/var/lib/containers/storage/overlay-containers", GUARD_ENGINES},
@@ -43,7 +43,7 @@ static const struct guard_path guarded_paths[] = {
 	{"/var/lib/kubelet/pki", GUARD_ANY},
 	{"/etc/sbxrun", GUARD_ANY},
 	{"/run/sbxrun", GUARD_ANY},
-	/* What the host runs or believes. */
+	/* The host runs or believes them. */
 	{"/etc", GUARD_WRITE},
 	{"/usr", GUARD_WRITE},
 	{"/bin", GUARD_WRITE},

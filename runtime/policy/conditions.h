@@ -1,4 +1,4 @@
-/* What a policy leaves to the mechanisms: conditions and flags of the plan. Pure. */
+/* Conditions and flags of the plan, for the mechanisms to keep. Pure. */
 #pragma once
 
 #include "plan/plan.h"

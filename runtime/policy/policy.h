@@ -126,7 +126,7 @@ bool policy_is_within(const struct policy *x, const struct policy *y, const char
 
 bool policy_gives(const struct policy *p, enum policy_list list, const char *word);
 
-/* What one row changed, in words. */
+/* A row's change, in words. */
 struct policy_clamp {
 	char *row;
 	char *text;

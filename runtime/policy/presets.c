@@ -1,4 +1,4 @@
-/* What the three presets give, row by row. */
+/* The three presets, row by row. */
 #include "base/str.h"
 #include "policy/policy.h"
 

@@ -1,4 +1,4 @@
-/* What the functions of rows work with; inside policy/ only. */
+/* Tools of the functions of rows; inside policy/ only. */
 #pragma once
 
 #include "policy/tighten.h"

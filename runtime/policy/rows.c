@@ -1,4 +1,4 @@
-/* What the rows of policy/rows.def are: their words, and which words their lists know. */
+/* The rows of policy/rows.def: their words, and which words their lists know. */
 #include <string.h>
 
 #include "base/str.h"

@@ -246,7 +246,7 @@ int row_mount_flags(struct tightening *t, struct error *e)
 			any = any || !mount_ends_with(m, flags[k].option, flags[k].opposite);
 			if (!mount_ends_with(m, flags[k].option, flags[k].opposite))
 				mount_add(t, m, flags[k].option);
-			/* What is mounted in a volume comes along. */
+			/* Mounts in a volume come along. */
 			if (binds && !mount_has(m, flags[k].all))
 				mount_add(t, m, flags[k].all);
 		}

@@ -22,7 +22,7 @@ int row_no_new_privs(struct tightening *t, struct error *e)
 	return 0;
 }
 
-/* What it holds the program to is in the plan (plan/landlock.h). */
+/* The plan has what it holds the program to (plan/landlock.h). */
 int row_landlock(struct tightening *t, struct error *e)
 {
 	const char *lack = plan_landlock_lack(t->facts->landlock_abi);
