@@ -1,5 +1,5 @@
 /*
- * What the reaper of a box is told over its socket, and what it tells. Both sides are of one build:
+ * Words between the reaper of a box and its caller, over its socket. Both sides are of one build:
  * the program is inside sbxrun (init/reaper.c).
  *
  *	order, name of the file, its bytes      ──►

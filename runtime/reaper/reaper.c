@@ -131,7 +131,7 @@ static int kill_children(void)
 	return n >= 0; /* none at all: wait4() says so, too */
 }
 
-/* What a process that is killed leaves becomes our child, so each round goes a level deeper. */
+/* A killed process leaves us its children, so each round goes a level deeper. */
 static void end_own(void)
 {
 	call3(__NR_kill, -1, SIGSTOP, 0);
@@ -252,7 +252,7 @@ __attribute__((noreturn)) static void become(int sock, char **argv, char **env)
 	end(127);
 }
 
-/* What was written for the program of a call goes with it. */
+/* The file of a call's program goes with it. */
 static void remove_file(const char *file)
 {
 	if (*file && !is_first())
