@@ -152,7 +152,7 @@ static int covering_make(struct covering *c, const char *path, bool directory, s
 	return resolve_make(&c->r->mounted, path, directory, &place, e);
 }
 
-/* What lies below another mount is made there, when that is mounted. */
+/* Places below another mount are made there, when that is mounted. */
 static bool covering_is_elsewhere(const struct plan *p, size_t before, const char *path)
 {
 	size_t i;

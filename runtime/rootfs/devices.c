@@ -181,7 +181,7 @@ static int device_check_existing(const struct device_plan *d, struct in_root dir
 	return fd < 0 ? -1 : 0;
 }
 
-/* What was made, not what somebody who shares the directory has put in its place since. */
+/* Opens the node that we made, not what a sharer of the directory has put there since. */
 static int device_give(const struct device_plan *d, struct in_root dir, const char *name,
 		       struct error *e)
 {

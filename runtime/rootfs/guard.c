@@ -226,7 +226,7 @@ static bool source_is_engines(const struct plan *p, struct guard_look *looks, co
 	return false;
 }
 
-/* What is judged, as its mount names it. */
+/* A source, as its mount names it. */
 struct judged {
 	const struct plan_guard *g;
 	const struct mount_plan *m;

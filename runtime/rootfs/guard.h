@@ -9,8 +9,8 @@
 #include "plan/plan.h"
 
 /*
- * What was found at one of the plan's paths. One create looks there once, however many sources it
- * has: whoever could put another file there meanwhile could do so a moment later.
+ * The file at one of the plan's paths. One create looks there once, however many sources it has:
+ * whoever could put another file there meanwhile could do so a moment later.
  */
 struct guard_inode {
 	dev_t dev;

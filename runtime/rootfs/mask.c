@@ -35,7 +35,7 @@ static bool mask_is_covered(const struct cover *c, struct in_root target, const 
 	       fstatvfs(target.fd, &fs) == 0 && (fs.f_flag & ST_RDONLY);
 }
 
-/* What the next place is covered with, or -1 with errno. *clone_fd is the caller's to close. */
+/* The cover of the next place, or -1 with errno. *clone_fd is the caller's to close. */
 static int cover_take(struct cover *c, int *clone_fd)
 {
 	if (!c->attached) {
@@ -104,7 +104,7 @@ static int mask_find(const struct rootfs *r, const struct stat *root, const char
 			       err_sys(e, "%s[%zu]: resolve %s", field, i, path);
 	if (fstat(ret->fd, ret_st) < 0)
 		return err_sys(e, "%s[%zu]: stat %s", field, i, path);
-	/* What lies on top of a root that was entered before covers nothing. */
+	/* A cover on top of a root that was entered before covers nothing. */
 	if (ret_st->st_ino == root->st_ino && ret_st->st_dev == root->st_dev)
 		return err_set(e, ERR_CONFIG,
 			       "%s[%zu]: \"%s\" is the root itself: use root.readonly", field, i,

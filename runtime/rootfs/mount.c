@@ -20,7 +20,7 @@
 /* fsconfig() takes strings of up to this many bytes. */
 enum { FS_STRING_MAX = 255 };
 
-/* What the kernel has to say about a refused parameter, or nothing. */
+/* Adds the kernel's word on a refused parameter, if there is one. */
 static void mount_add_fs_log(int fs_fd, struct error *e)
 {
 	char text[256];

@@ -19,7 +19,7 @@
 /* The name of the work directory, beside the engine's. */
 #define OVERLAY_WORK "work.sbxrun"
 
-/* What an overlay is made of, from the topmost layer on. */
+/* Layers of an overlay, from the topmost on. */
 struct overlay_layers {
 	struct strings lower;
 	char *upper; /* NULL: it can't be written to */

@@ -67,7 +67,7 @@ static int proc_show_processes(int proc_dfd, struct error *e)
 	return 0;
 }
 
-/* What was asked of it counts: the kernel passes over words that it does not know at a remount. */
+/* Judges by the effect: a remount passes over words that the kernel does not know. */
 static int proc_check(int proc_dfd, struct error *e)
 {
 	if (faccessat(proc_dfd, "sys", F_OK, AT_SYMLINK_NOFOLLOW) == 0)

@@ -40,8 +40,7 @@ int resolve_open_how(int root_dfd, const char *path, int flags, uint64_t how);
 int resolve_make(const struct mounted *in, const char *path, bool directory, struct in_root *ret,
 		 struct error *e);
 
-/* What resolve_make() would have to make something in: *ret_dfd; -1: nothing, for the place is
- * there. */
+/* Finds where resolve_make() would make something: *ret_dfd; -1: nothing, the place is there. */
 int resolve_lacks(const struct mounted *in, const char *path, int *ret_dfd, struct error *e);
 
 /* The directory that holds the last component of path, made when missing, to make that component

@@ -78,7 +78,7 @@ static bool rootfs_may_show_outer_sys(const struct plan *p, const struct mount_p
 	       !(p->caps.bounding & (1ULL << CAP_SYS_ADMIN));
 }
 
-/* What the caller has made for it (life/life.h), or a new one. */
+/* Takes the caller's (life/life.h), or makes a new one. */
 static int rootfs_make_fs(const struct plan *p, const struct mount_plan *m,
 			  const struct sources *s, struct in_root target, struct error *e)
 {

@@ -1,7 +1,7 @@
 /*
- * What comes from the host's tree: the root filesystem, the sources of bind mounts, the container's
- * own cgroups. All are opened before the first mount is attached, so that nothing a container
- * controls can stand in their way (rule R2).
+ * Sources in the host's tree: the root filesystem, those of bind mounts, the container's own
+ * cgroups. All are opened before the first mount is attached, so that nothing a container controls
+ * can stand in their way (rule R2).
  *
  * Init opens them itself, in its own mount namespace: there a new user namespace has locked the
  * host's read-only, nosuid and nodev flags, which a clone made by the parent would lose. It does so
