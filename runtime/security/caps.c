@@ -144,7 +144,7 @@ static int caps_raise_ambient(uint64_t set, struct error *e)
 
 int caps_set_for_setup(const struct cap_sets *s, uint64_t needs, struct error *e)
 {
-	/* What the caller of the runtime had as ambient is nobody's business inside. */
+	/* Ambient capabilities of the runtime's caller do not come inside. */
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
 		return err_sys(e, "capabilities: clear the ambient set");
 	if (caps_set(s->effective | needs, s->permitted | needs, s->inheritable) < 0)

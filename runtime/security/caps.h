@@ -29,10 +29,10 @@
 
 #define CAPS_BIT(number) (UINT64_C(1) << (number))
 
-/* What plan_caps() asks for. */
+/* For plan_caps(). */
 int caps_probe_host(struct cap_host *ret_host, struct error *e);
 
-/* The same for a payload in a user namespace of its own (new or joined), where it starts with every
+/* As for a payload in a user namespace of its own (new or joined), where it starts with every
  * capability. */
 struct cap_host caps_of_userns(const struct cap_host *host);
 
