@@ -38,7 +38,7 @@ static char read_major(const char *said)
 	return '\0';
 }
 
-/* What the program prints; NULL if it fails. */
+/* The program's output; NULL if it fails. */
 static const char *ask_version(const struct setup_work *w, const char *binary)
 {
 	char *argv[] = {arena_strdup(w->arena, "containerd"), arena_strdup(w->arena, "--version"),
@@ -303,7 +303,7 @@ static int remove_from_config(struct setup_work *w, struct error *e)
 
 	if (tree_read(w->tree, config_toml, &f, e) < 0)
 		return -1;
-	/* What does not name us need not be understood. */
+	/* A file that lacks us need not be understood. */
 	if (!strstr(f.text, "sbxrun"))
 		return 0;
 	if (containerd_toml_read(f.name, f.text, f.len, w->arena, &c, e) < 0)

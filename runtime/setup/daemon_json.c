@@ -73,7 +73,7 @@ static int doc_read(struct doc *d)
 	return 0;
 }
 
-/* What stands between a member's key and the comma or brace before it. */
+/* The space between a member's key and the comma or brace before it. */
 static const char *layout_lead(const struct doc *d, const struct json_node *m)
 {
 	size_t from = m->key_at;

@@ -20,8 +20,8 @@ static int docker_add(struct setup_work *w, struct error *e)
 	return 0;
 }
 
-/* What has the values of before gets the text of before, and its backup goes; a file that install
- * has made, and nobody else has added to, goes as well. */
+/* A file with the old values gets the old text, and its backup goes; a file that install has made,
+ * and nobody else has added to, goes as well. */
 static void docker_tidy(struct setup_work *w, struct setup_change *c, const struct tree_file *old)
 {
 	const char *text = old ? old->text : "";

@@ -9,7 +9,7 @@
 #include "setup/engine.h"
 #include "setup/toml_scan.h"
 
-/* What podman's own code has (4.3 to 5.8, and ocijail since 5.3). */
+/* Defaults of podman's own code (4.3 to 5.8; ocijail since 5.3). */
 static const char *const json_defaults[] = {"crun",  "runc", "kata",   "runsc",
 					    "youki", "krun", "ocijail"};
 static const char *const nocgroup_defaults[] = {"crun", "krun"};

@@ -31,7 +31,7 @@ static int program_own(const struct tree *t, const char **ret, struct error *e)
 	return 0;
 }
 
-/* What every config file can hold as it is. */
+/* Config files can hold it as it is. */
 static int program_check_words(const char *path, struct error *e)
 {
 	const char *p;
