@@ -204,7 +204,7 @@ static int pool_cut(const char *subuid, const char *subgid, struct pool *ret, st
 	return 0;
 }
 
-/* What the file says of us first, well-formed or not; NULL: nothing. */
+/* The file's first word of us, well-formed or not; NULL: none. */
 static const char *pool_find_word(const char *text)
 {
 	while (text && !str_after(text, POOL_NAME ":")) {

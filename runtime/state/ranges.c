@@ -21,7 +21,7 @@
 
 enum { NAME_SIZE = 16, NOTE_SIZE = PATH_MAX + 64, TAKE_TRIES = 200 /* 1 s */ };
 
-/* What a file says. */
+/* Words of a file. */
 struct range_note {
 	char state_dir[NOTE_SIZE];
 	pid_t pid;
@@ -262,7 +262,7 @@ static char *ranges_read_file(const char *path, struct arena *a, struct error *e
 		err_sys(e, "read %s", path);
 		return NULL;
 	}
-	/* What comes behind it may be an entry of somebody's. */
+	/* The bytes behind it may be an entry of somebody's. */
 	if (strlen(text) != len) {
 		err_set(e, ERR_HOST, "%s: it has a NUL byte, and is no list of ids", path);
 		return NULL;

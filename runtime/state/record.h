@@ -1,6 +1,6 @@
 /*
- * What is known of a container between two commands: one JSON document, versioned, written before
- * what it describes is made, replaced atomically.
+ * Knowledge of a container between two commands: one JSON document, versioned, written before what
+ * it describes is made, replaced atomically.
  *
  *	ROOT/ID/            made first: it claims the id; locked (flock) by whoever changes things
  *	ROOT/ID/state.json  the record
@@ -83,7 +83,7 @@ void record_write_state(const struct record *r, enum status status, pid_t pid, s
 /* The state on one line, as hooks get it. */
 char *record_state_text(const struct record *r, enum status status, pid_t pid, struct arena *a);
 
-/* What a seccomp listener is told: the specification's container process state. */
+/* Writes for a seccomp listener: the specification's container process state. */
 void record_write_process_state(const struct record *r, pid_t pid, struct arena *a, struct buf *b);
 
 /* The moment as text. */

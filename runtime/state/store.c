@@ -51,7 +51,7 @@
 #define SOCKET "start.sock"
 #define CONFIG "config.json"
 
-/* What else is in the directory of a container, but for the record and what the container wrote. */
+/* Our files in a container's directory, besides the record and what the container wrote. */
 static const char *const own_files[] = {RECORD_NEW, CONFIG, SOCKET};
 
 enum { ID_MAX = 255, CLAIM_TRIES = 16, REMOVE_TRIES = 16, LOCK_TRIES = 2000 /* 10 s */ };

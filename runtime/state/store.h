@@ -16,7 +16,7 @@ struct store {
 	const char *id;
 };
 
-/* What an open container is for. */
+/* Why a container is opened. */
 enum store_lock {
 	STORE_LOOK,  /* others may change it meanwhile */
 	STORE_LOCK,  /* waits for others to be done with it */
@@ -104,6 +104,6 @@ bool store_is_alive(int pidfd);
  * another's. */
 int store_relock(struct store *s, struct error *e);
 
-/* What the container is doing. *ret_pidfd (may be NULL) refers to its init, or is -1. */
+/* Tells what the container is doing. *ret_pidfd (may be NULL) is its init's, or -1. */
 int store_status(const struct store *s, const struct record *r, enum status *ret, int *ret_pidfd,
 		 struct error *e);

@@ -87,7 +87,7 @@ int sweep_directory_until(int dfd, const char *name, bool (*stop)(void *context)
 	bool went_on = true;
 	DIR *dir;
 
-	/* What was moved up is found in the next round; each takes away something. */
+	/* The next round finds what was moved up; each takes away something. */
 	while (unlinkat(dfd, name, AT_REMOVEDIR) < 0) {
 		if (errno == ENOENT)
 			return 0;

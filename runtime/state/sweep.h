@@ -12,6 +12,5 @@ DIR *sweep_open(int dfd, const char *name);
  * container, which has ended. */
 int sweep_directory(int dfd, const char *name);
 
-/* The same, unless stop() says meanwhile that it is to end: -1 with EINTR, and some of it is left.
- */
+/* Ends early when stop() says so: -1 with EINTR, and some of it is left. */
 int sweep_directory_until(int dfd, const char *name, bool (*stop)(void *context), void *context);
