@@ -28,5 +28,5 @@ pid_t child_next(int *ret_status);
 /* Collects a child that is about to end; -1 if it doesn't within ms. *ret_status may be NULL. */
 int child_collect_within(pid_t pid, int ms, int *ret_status, struct error *e);
 
-/* What a shell says of a status: the exit code, or 128 + signal. */
+/* A status in a shell's terms: the exit code, or 128 + signal. */
 int child_exit_code(int status);

@@ -107,7 +107,7 @@ void dbus_array_end(struct buf *b, struct dbus_array array)
 		memcpy(b->data + array.length_at, &len, sizeof(len));
 }
 
-/* What stands before a field's value. */
+/* Begins a field; its value follows. */
 static void put_field_head(struct buf *b, size_t code)
 {
 	dbus_put_struct(b);
@@ -297,7 +297,7 @@ static bool get_field(struct dbus_reader *r, struct dbus_message *m)
 	return str_eq(type, fields[code].type) && get_known_field(r, &fields[code], m);
 }
 
-/* What a message of its type can't be without. */
+/* A message of its type can't be without them. */
 static bool has_its_fields(const struct dbus_message *m)
 {
 	switch (m->type) {

@@ -82,7 +82,7 @@ bool dbus_get_string(struct dbus_reader *r, const char **ret);	  /* s and o; UTF
 bool dbus_get_signature(struct dbus_reader *r, const char **ret); /* of a variant, for one */
 bool dbus_at_end(const struct dbus_reader *r);
 
-/* What a peer says, for a line that a person reads: control characters and what is no UTF-8 become
+/* A peer's text, for a line that a person reads: control characters and what is no UTF-8 become
  * question marks, and a long text is cut. */
 struct dbus_shown {
 	char text[400];

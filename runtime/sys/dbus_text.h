@@ -21,8 +21,8 @@ struct dbus_address {
 int dbus_address_next(const char **list, struct arena *a, struct dbus_address *ret,
 		      struct error *e);
 
-/* What a client sends first: who we are is for the server to ask the kernel, for in a user
- * namespace we don't know our number outside of it. */
+/* A client sends this first: the server asks the kernel who we are, for in a user namespace we
+ * don't know our number outside of it. */
 #define DBUS_AUTH_LINES "\0AUTH EXTERNAL\r\nDATA\r\nBEGIN\r\n"
 
 enum dbus_auth {

@@ -11,7 +11,7 @@
 
 enum { TEXT_MAX = 2048, MESSAGE_MAX = 512, VALUE_MAX = 256 };
 
-/* What goes into one line of the journal's protocol. */
+/* Makes it one line of the journal's protocol. */
 static void plain(char *to, size_t size, const char *text)
 {
 	snprintf(to, size, "%s", text);

@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 
-/* What a peer that is at work needs, many times over. */
+/* Many times the need of a peer that is at work. */
 enum { PATIENCE_PEER_MS = 10000 };
 
 /* TERM, INT, HUP, QUIT. */
@@ -30,8 +30,8 @@ void patience_let_signals(void);
  * more. */
 void patience_watch(int dfd, const char *name);
 
-/* What has asked for the end so far has been obeyed: the clean-up that follows is not cut short by
- * it. A signal that comes from here on counts. */
+/* Signals so far have been obeyed: they do not cut short the clean-up that follows. One that comes
+ * from here on counts. */
 void patience_renew(void);
 
 /* One of the caught signals has come. No system call. */

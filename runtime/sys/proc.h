@@ -17,7 +17,7 @@ int proc_open_host(struct error *e);
 /* Opens a procfs for this process's pid namespace: private if possible, else a checked /proc. */
 int proc_open(struct error *e);
 
-/* The same for writing files of a process like PID/name: the host's /proc, if it is that of our pid
+/* Opens for writing files of a process like PID/name: the host's /proc, if it is that of our pid
  * namespace and lets us; else as above. A private one costs a superblock, and its end waits for the
  * kernel (RCU). */
 int proc_open_for(pid_t pid, const char *name, struct error *e);
@@ -30,7 +30,7 @@ int proc_openat(int proc_dfd, const char *path, int flags);
 /* Writes text to such a file with one write(2). */
 int proc_write(int proc_dfd, const char *path, const char *text);
 
-/* What identifies a process beyond its number. */
+/* Identifies a process beyond its number. */
 struct proc_stat {
 	char state;	/* of its main thread; 'Z' and 'X': that has ended, others may live on */
 	bool executed;	/* something, since it was forked */

@@ -135,7 +135,7 @@ int self_protect(char *const argv[], struct error *e)
 		       "read-only clone, a memfd and an unnamed file)");
 }
 
-/* What the kernel shows as the command line, however it was split. */
+/* The kernel shows them as the command line, however it was split. */
 static char **arguments;
 
 char **self_copy_arguments(char **argv, struct arena *a)

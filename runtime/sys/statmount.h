@@ -1,4 +1,4 @@
-/* What is mounted at a path, asked of the kernel for this one mount: mountinfo lists them all. */
+/* Asks the kernel for the mount at a path: mountinfo lists them all. */
 #pragma once
 
 #include <stdint.h>
