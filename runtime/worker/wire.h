@@ -1,6 +1,6 @@
 /*
- * What a server and its worker say to each other over SOCK_SEQPACKET: one request, then notes, then
- * one answer. A message is a line of JSON by rows, with descriptors beside it, each named in the
+ * Messages between a server and its worker over SOCK_SEQPACKET: one request, then notes, then one
+ * answer. A message is a line of JSON by rows, with descriptors beside it, each named in the
  * message. A request has the version of all this: the two may be programs of different age, and
  * what one of them would not understand must not be left out.
  *

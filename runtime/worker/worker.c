@@ -154,7 +154,7 @@ static int worker_ask(struct worker *w, const struct wire_request *r, int64_t un
 		return -1;
 	}
 	for (;;) {
-		/* What comes too late would be taken for the answer to the next request. */
+		/* A late answer would be taken for that to the next request. */
 		if (worker_hear(w, until, a, &answer, e) < 0) {
 			fd_close(&w->sock);
 			return -1;
@@ -199,7 +199,7 @@ static int worker_write_config(const struct worker_options *o, struct error *e)
 	return fd_steal(&fd);
 }
 
-/* What came for a create: a pid and a descriptor of it. */
+/* Takes a created pid and its descriptor. */
 static int worker_take_made(struct worker *w, struct wire_answer *r, struct worker_made *ret,
 			    struct error *e)
 {
