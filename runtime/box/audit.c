@@ -92,7 +92,7 @@ static int json_check(const char *key, const char *text, struct arena *a, struct
 			return err_set(e, ERR_BUG, "audit: %s has more than one line", key);
 	if (!text)
 		return 0;
-	/* What is one value behind a key, and one in a list, is one. */
+	/* A value counts as one if it stands behind a key, and in a list. */
 	document = arena_printf(a, "{\"%s\":%s,\"%s again\":[%s]}", key, text, key, text);
 	return json_read("audit", document, strlen(document), &any, &json_default_limits, &object,
 			 a, e);

@@ -35,7 +35,7 @@ struct audit_place {
 	const char *head; /* NULL: the path with .head behind it */
 };
 
-/* What is NULL is null there. Texts may have any bytes; those that are JSON are checked. */
+/* A NULL is null there. Texts may have any bytes; those that are JSON are checked. */
 struct audit_entry {
 	const char *time; /* RFC 3339; NULL: now */
 	uid_t uid;

@@ -22,7 +22,7 @@
 #include "base/sha256.h"
 
 #define AUDIT_RECOVERY "audit-recovery"
-/* What a recovery says of the file before it: a crash explains it, or nothing does. */
+/* A recovery's word on the file before it: a crash explains it, or nothing does. */
 #define AUDIT_CRASH "\"kind\":\"crash\""
 #define AUDIT_LOST "\"kind\":\"lost\""
 
@@ -57,7 +57,7 @@ void audit_chain_seal(struct buf *b, struct audit_head *head);
  */
 bool audit_chain_add(struct audit_chain *c, const char *line, size_t len, bool ended);
 
-/* What stands in a line, without knowing the one before. false: it is no line of ours. */
+/* Reads a line without knowing the one before. false: it is no line of ours. */
 bool audit_line_read(const char *line, size_t len, struct audit_head *ret);
 
 /* The text of a head file. */

@@ -32,7 +32,7 @@ void audit_file_close(struct audit_file *f);
 
 enum audit_head_state { AUDIT_HEAD_NONE, AUDIT_HEAD_BAD, AUDIT_HEAD_GOOD };
 
-/* What the file of that name says. -1: it can't be read. */
+/* Reads the file of that name. -1: it can't be read. */
 int audit_file_read_head(const struct audit_file *f, const char *name, struct audit_head *ret,
 			 enum audit_head_state *ret_state, struct error *e);
 

@@ -39,8 +39,8 @@ static int chain_check(const struct audit_file *f, struct wanted *w, size_t n, s
 
 	audit_lines_begin(&lines, f->fd, 0, a);
 	audit_chain_begin(c, &audit_head_none);
-	/* What comes behind the first place that is not explained is not asked any more, but a
-	 * recovery may still explain it. */
+	/* Lines behind the first unexplained place are not judged any more, but a recovery may
+	 * still explain it. */
 	while ((rc = audit_lines_next(&lines, &line, &len, &ended, e)) > 0)
 		if (audit_chain_add(c, line, len, ended))
 			for (i = 0; i < n; i++)

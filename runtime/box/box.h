@@ -170,7 +170,7 @@ struct box_request {
 	struct learning *learning; /* who watches its system calls; NULL: nobody */
 };
 
-/* What holds unless something else is asked for. */
+/* Holds unless something else is asked for. */
 void box_request_default(struct box_request *ret);
 
 /* ---- a result ---- */
@@ -288,10 +288,10 @@ int box_exit_status(const struct box_result *r);
 /* A note as a line for people, or as an event. */
 void box_tell_note(const char *text, bool event, struct buf *b);
 
-/* What an error or a note says of the config, in words of the command line. */
+/* Words of the command line for an error or a note about the config. */
 const char *box_words(const char *text, struct arena *a);
 
-/* What people are told after the output: why it ended, what was refused. Nothing if all is well. */
+/* Tells people after the output why it ended, what was refused. Nothing if all is well. */
 void box_tell(const struct box_result *r, struct buf *b);
 
 /* The roots that there are, and where one is looked for. */
@@ -315,7 +315,7 @@ void box_root_close(struct box_root *root);
 int box_config_write(const struct box_request *q, const struct box_root *root, struct arena *a,
 		     struct buf *b, struct error *e);
 
-/* What a program that knows proxies is told of the one in its box. */
+/* Tells programs that know proxies of the one in their box. */
 void box_proxy_words(struct strings *env, struct arena *a);
 
 /* Where its cgroup will be, on a machine of systemd's. */
@@ -323,8 +323,7 @@ struct cgroup_boxes;
 int box_cgroup_open(const struct box_request *q, bool start, const char *id, struct arena *a,
 		    struct cgroup_boxes *ret, struct box_root *root, struct error *e);
 
-/* What a create of such a box is asked for, but for what belongs to one run: id, descriptors,
- * config. */
+/* Options for a create of such a box, but for those of one run: id, descriptors, config. */
 struct create_options box_options(const struct box_request *q, const struct box_root *root);
 
 /* Where the code is, as the program is told: in the workspace, unless that is a directory of the

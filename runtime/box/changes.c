@@ -245,7 +245,7 @@ static bool looking_enter(struct looking *l, int dfd, int below_dfd, const char 
 	autoclose int below_sub_dfd = -1;
 
 	if (sub_dfd < 0 || depth >= DEPTH_MOST) {
-		/* What he may not look into, he has not changed either: but for what is his. */
+		/* He has not changed a directory that is closed to him: but for his own. */
 		if (below_dfd < 0 || depth >= DEPTH_MOST)
 			looking_note_closed(l, path);
 		return true;
@@ -353,7 +353,7 @@ int changes_open(const struct places *p, const struct archive_entry *c)
 		errno = ESTALE;
 		return -1;
 	}
-	/* What was found is opened, whatever has its name by now. */
+	/* Opens the file that was found, whatever has its name by now. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
@@ -427,7 +427,7 @@ static bool entry_is_as_before(const struct archive_entry *x, const struct archi
 		 x->inode == y->inode));
 }
 
-/* What was there, and now is; of the root filesystem's files as it is since then. */
+/* The change since then; both differ from the root filesystem's file. */
 static enum archive_change entry_change(const struct archive_entry *was,
 					const struct archive_entry *is)
 {

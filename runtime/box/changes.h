@@ -1,7 +1,7 @@
 /*
- * What has changed in the files of a box since it was made: its workspace, which was empty, and its
- * root, which was the root filesystem, if it can be written to. A box that was made from a snapshot
- * has a list of what was put into it beside its record.
+ * Changes in the files of a box since it was made: in its workspace, which was empty, and in its
+ * root, which was the root filesystem, if it can be written to. A box from a snapshot has a list of
+ * what was put into it beside its record.
  *
  * Trust: programs of the box have named and made everything, and may do so at this very moment. As
  * with files.h each name is looked up below a descriptor, without links, on the same mount, with
@@ -33,7 +33,7 @@ void places_close(struct places *p);
 
 int places_dfd(const struct places *p, enum archive_place place);
 
-/* What is not in the list of a call is told by these. */
+/* They tell what is not in the list of a call. */
 struct changes {
 	size_t n;
 	struct archive_entry *v; /* parents before what is in them */

@@ -16,7 +16,7 @@
 
 enum { MOUNTS_MAX = 128, WORDS_MAX = 12, BOX_CPU_PERIOD = 100000, BYTES_A_FILE = 4096 };
 
-/* What is written, and where its memory comes from. */
+/* A config at work, and its memory. */
 struct writing {
 	const struct box_request *q;
 	struct arena *a;

@@ -241,7 +241,7 @@ static bool file_directory(const struct seccomp_notif *ask, int fd, char *to, si
 	return to[0] == '/';
 }
 
-/* What the box that stays can write beyond that; a root of its own refuses by permissions alone. */
+/* A box that stays can write there, too; a root of its own refuses by permissions alone. */
 static bool file_is_writable_in(const struct sandbox_facts *f, const char *path)
 {
 	size_t i;
@@ -313,7 +313,7 @@ static void pass_tell(struct denials *d, const struct seccomp_notif *ask)
 
 /* ---- of one that computes and does nothing else ---- */
 
-/* What the reaper calls (reaper/reaper.c) and such a program may not. */
+/* The reaper calls these (reaper/reaper.c), such a program may not. */
 static const struct {
 	const char *name;
 	bool before, after; /* the program is executed */

@@ -1,9 +1,9 @@
 /*
- * What was refused, as the kernel asks about it (filter/observe.h): answered as the filter would
- * have, counted, and put into words. Trust: numbers and memory are the program's. Nothing here
- * decides anything by memory; a program that lies about a path lies to whoever reads the result.
- * Where the program computes and does nothing else (filter/pure.h), the reaper's calls and the one
- * execve of the program are let pass: by who asks and how often, which the kernel says.
+ * Refusals, as the kernel asks about them (filter/observe.h): answered as the filter would have,
+ * counted, and put into words. Trust: numbers and memory are the program's. Nothing here decides
+ * anything by memory; a program that lies about a path lies to whoever reads the result. Where the
+ * program computes and does nothing else (filter/pure.h), the reaper's calls and the one execve of
+ * the program are let pass: by who asks and how often, which the kernel says.
  */
 #pragma once
 

@@ -24,7 +24,7 @@ struct disk {
 /* Whether the workspace of a box lies on one. */
 bool disk_is_wanted(const struct box_request *q);
 
-/* What would hold its size, in words; NULL: nothing. */
+/* Names what would hold its size; NULL: nothing would. */
 const char *disk_holder(const struct box_request *q);
 
 /* name: one that no other box has. */

@@ -70,7 +70,7 @@ static int do_run(const struct box_request *q, struct arena *a, struct box_resul
 	return -1;
 }
 
-/* What there is to say of a program that never ran. */
+/* The result of a program that never ran. */
 static void do_take_over(const struct box_result *compile, struct box_result *ret)
 {
 	const struct box_result copy = *compile;

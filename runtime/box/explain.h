@@ -1,6 +1,6 @@
 /*
- * What a box would be held to on this host, before anything runs: its program, its limits and who
- * holds each of them, its mounts; the policy's part is life's (life/explain.h).
+ * A box as this host would hold it, before anything runs: its program, its limits and who holds
+ * each of them, its mounts; the policy's part is life's (life/explain.h).
  */
 #pragma once
 

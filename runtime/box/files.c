@@ -171,7 +171,7 @@ static int files_find(const struct files *f, const char *path, struct stat *ret_
 	return fd_steal(&fd);
 }
 
-/* What was found is opened, whatever has its name by now. */
+/* Opens the file that was found, whatever has its name by now. */
 static int files_open_found(int found_fd, int flags)
 {
 	char path[64];

@@ -44,7 +44,7 @@ int files_open(struct files *f, const struct sandbox *s, struct error *e);
 void files_close(struct files *f);
 #define auto_files __attribute__((cleanup(files_close)))
 
-/* What went wrong, for programs: by e->sys. */
+/* The error's type, for programs: by e->sys. */
 const char *files_error_type(const struct error *e);
 
 /* Directories on the way are made. A file that is there keeps its permissions. */

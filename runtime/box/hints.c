@@ -82,7 +82,7 @@ const char *hint_of_network(void)
 
 const char *hint_of_host(const char *host, uint16_t port, unsigned int why, struct arena *a)
 {
-	/* What a host without a port means when it is allowed (egress/rules.c). */
+	/* An allowed host without a port means these (egress/rules.c). */
 	const bool usual = !port || port == 80 || port == 443;
 	const bool v6 = strchr(host, ':') != NULL;
 

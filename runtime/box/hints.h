@@ -1,4 +1,4 @@
-/* What a refused program, or who reads its result, can do about it: never to turn anything off. */
+/* Advice to a refused program, and to who reads its result: never to turn anything off. */
 #pragma once
 
 #include <stdint.h>
@@ -22,7 +22,7 @@ const char *hint_of_pure(void);
 enum { HINT_TEXT_MAX = 200 };
 const char *hint_clean(const char *text, struct arena *a);
 
-/* The same for a whole name, of which nothing but what does something is left out. */
+/* A whole name, fit likewise: only characters that do something go. */
 const char *hint_clean_name(const char *text, struct arena *a);
 
 /* The arguments that tell what was wanted and are no pointers; NULL: none. */

@@ -22,7 +22,7 @@ static bool is_plain(char c)
 	return is_small(c) || (c >= 'A' && c <= 'Z');
 }
 
-/* What a package manager takes for a file by its name alone. */
+/* A package manager takes it for a file by its name alone. */
 static bool is_archive(const char *name)
 {
 	static const char *const ends[] = {".zip", ".whl", ".tar", ".tgz", ".gz", ".bz2", ".xz",
@@ -131,8 +131,8 @@ static void words_add(struct strings *l, const char *const *words, struct arena 
 }
 #define WORDS(l, a, ...) words_add(l, (const char *const[]){__VA_ARGS__, NULL}, a)
 
-/* What stands in the workspace is the box's, also a program that is called like pip: it is looked
- * for in the root filesystem alone, and from a directory that nobody can write. */
+/* Files of the workspace are the box's, also a program that is called like pip: it is looked for in
+ * the root filesystem alone, and from a directory that nobody can write. */
 static void request_pip(struct install *x, struct box_request *q, struct arena *a)
 {
 	const char *spec = x->version ? arena_printf(a, "%s==%s", x->name, x->version) : x->name;

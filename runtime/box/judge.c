@@ -40,7 +40,7 @@ int run_explain_start(const struct running *x, struct error *e)
 	}
 }
 
-/* What the program's own end says, and then what we know better. */
+/* First the program's own end, and then what we know better. */
 void run_judge(struct running *x, const struct life_end *end)
 {
 	const struct box_limits *l = &x->q->limits;

@@ -55,7 +55,7 @@ int run_open_pipes(struct running *x, struct error *e)
 	return 0;
 }
 
-/* What can't be had is said before the program runs, to whoever reads along. */
+/* Who reads along learns before the program runs what can't be had. */
 static void run_take_note(void *context, const char *text)
 {
 	struct running *x = context;
@@ -97,7 +97,7 @@ struct create_options box_options(const struct box_request *q, const struct box_
 	};
 }
 
-/* What is the box's alone. */
+/* Closes what only the box needs. */
 static void run_close_theirs(struct running *x)
 {
 	size_t i;

@@ -1,4 +1,4 @@
-/* What sbxrun-rootfs says of what it has built: manifest.json beside it. */
+/* Reads manifest.json, which sbxrun-rootfs writes beside its work. */
 #pragma once
 
 #include <stdbool.h>

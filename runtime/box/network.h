@@ -1,7 +1,7 @@
 /*
- * What a box may reach: our side of it (egress/egress.h has the picture). Two children are started:
- * one goes into the box's network namespace, makes its listeners and ends; the other is sbxrun-net,
- * which gets them. Without a rule nothing of this is there.
+ * Our side of a box's network (egress/egress.h has the picture). Two children are started: one goes
+ * into the box's network namespace, makes its listeners and ends; the other is sbxrun-net, which
+ * gets them. Without a rule nothing of this is there.
  *
  * That of a box that stays is in network_stay.h.
  *
@@ -22,7 +22,7 @@ struct denials;
 
 enum { NETWORK_BYTES_LEAST = 1024 };
 
-/* What it may reach, and how much of it. */
+/* Hosts within reach, and amounts. */
 struct network_rules {
 	struct strings allow, deny;
 	int64_t most, rate; /* bytes in all, and a second; 0: any number */
@@ -49,14 +49,14 @@ void network_tell(const struct network *n, struct denials *d, struct box_network
 
 void network_close(struct network *n);
 
-/* What a request says of it. */
+/* Takes them from a request. */
 struct network_rules box_network_rules(const struct box_request *q);
 
 /* Names of registries become hosts, by the operator's file and the root. */
 int box_expand_rules(struct box_request *q, const struct box_root *root, struct arena *a,
 		     struct error *e);
 
-/* What names that are denied do not say of addresses that are allowed; NULL: nothing. */
+/* Warns of a denied name beside allowed addresses; NULL: there is no need. */
 const char *network_note(const struct strings *allow, const struct strings *deny, struct arena *a);
 
 /* Whether the rules are some; the error names the option. Names of registries (box/registries.h)

@@ -1,5 +1,5 @@
 /*
- * What a box that stays may reach, and how that is changed while it does.
+ * The network of a box that stays, and changes to it while it does.
  *
  * Who holds what. The box's sbxrun-net is the one process that waits beside it: it has the
  * listeners of the box's network namespace, and the rules. It is nobody's child after the
@@ -42,7 +42,7 @@ int network_read_record(const struct sandbox *s, struct arena *a, struct network
  * -1 if the box reaches nothing; n->lost: because sbxrun-net is gone. */
 int network_join(const struct sandbox *s, struct network *n, struct arena *a, struct error *e);
 
-/* The same, but these rules hold, alone, until network_close(). A box that reaches nothing gets a
+/* Joins so that these rules hold, alone, until network_close(). A box that reaches nothing gets a
  * network for that time. */
 int network_join_alone(const struct sandbox *s, const struct network_rules *r, struct network *n,
 		       struct error *e);

@@ -1,7 +1,7 @@
 /*
- * What an operator lets boxes that stay have at most: /etc/sbxrun/boxes.json. The file is root's or
- * the caller's own, as a policy is; one that can't be trusted, read or understood lets no box be
- * made. What a caller asks for beyond it is refused; what he doesn't say, and is more by default,
+ * An operator's bounds for boxes that stay: /etc/sbxrun/boxes.json. The file is root's or the
+ * caller's own, as a policy is; one that can't be trusted, read or understood lets no box be made.
+ * A wish beyond it is refused; one that the caller doesn't say, and that is more by default,
  * becomes what the file says.
  */
 #pragma once

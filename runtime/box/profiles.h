@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "json/types.h"
 
-/* What leaves the policy's list as it is. */
+/* Leaves the policy's list as it is. */
 #define BOX_PROFILE_NONE "none"
 
 /* Names of profiles, up to NULL. */

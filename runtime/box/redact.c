@@ -181,7 +181,7 @@ static void stage_work(struct stage *s, const struct redact_sink *sink)
 	give(s, s->text + given, s->at - given, sink);
 }
 
-/* What nobody looks back at any more goes. */
+/* Drops what nobody looks back at. */
 static void stage_compact(struct stage *s)
 {
 	size_t drop = s->at > REDACT_LOOK_BACK ? s->at - REDACT_LOOK_BACK : 0;

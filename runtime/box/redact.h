@@ -76,7 +76,7 @@ void redact_free(struct redact *r);
 /* A text that has nothing to do with what was fed before; what that had found stays counted. */
 void redact_begin(struct redact *r, enum redact_stream stream);
 
-/* What stream prints next. */
+/* Takes the next bytes of stream. */
 void redact_feed(struct redact *r, enum redact_stream stream, const char *p, size_t len,
 		 const struct redact_sink *sink);
 

@@ -148,7 +148,7 @@ static void first_add(struct redact_start *s, unsigned char c)
 	s->first[c / 8] |= (unsigned char)(1 << c % 8);
 }
 
-/* What PCRE2 found out about the begin of a match. It doesn't say whether case counts. */
+/* PCRE2 knows how a match begins. It doesn't say whether case counts. */
 static void start_ask(const pcre2_code *code, struct redact_code *c, struct arena *a)
 {
 	uint32_t type = 0, unit = 0;

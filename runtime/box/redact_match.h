@@ -35,7 +35,7 @@ enum redact_verdict {
 	REDACT_TOO_DEAR, /* not within the limits */
 };
 
-/* What the text is at the place where a rule is tried. */
+/* The text at the place where a rule is tried. */
 struct redact_view {
 	const char *text; /* from what the rule may look back at */
 	size_t len;

@@ -11,8 +11,8 @@
 
 enum { ERROR_ROOM = 900 }; /* of an error's text, with what comes behind */
 
-/* What is refused and by which row: without the policy, which all have in common, and without how
- * to allow it, which is the longest part. */
+/* A refusal and its row: without the policy, which all have in common, and without how to allow it,
+ * which is the longest part. */
 static const char *refusal_short(const char *text, struct arena *a)
 {
 	const char *from = strstr(text, " refuses "), *to = strstr(text, "; to allow it,");

@@ -109,7 +109,7 @@ static void registry_add_words(struct registry *r, const char *p, const char *en
 
 /* ---- files ---- */
 
-/* What stands behind "KEY =" or "KEY:" on a line; NULL: another key. */
+/* The value behind "KEY =" or "KEY:" on a line; NULL: another key. */
 static const char *line_value(const char *line, const char *end, const char *key, char sign)
 {
 	const size_t len = strlen(key);
@@ -214,7 +214,7 @@ void registry_read(struct registry *r, enum registry_form form, const char *text
 		break;
 	case REGISTRY_PIP_CODE:
 		read_quoted(r, text, "\nPyPI = PackageIndex(", ")", 2, a);
-		/* What pip itself puts behind it. */
+		/* Pip itself puts that behind it. */
 		if (r->index)
 			r->index = arena_printf(a, "%s%ssimple", r->index,
 						str_ends(r->index, "/") ? "" : "/");
@@ -259,7 +259,7 @@ static void source_read_file(int root_dfd, const char *path, enum registry_form 
 		registry_read(r, form, text, a);
 }
 
-/* What stands for "*" in the first component that has one. */
+/* Tries names for "*" in the first component that has one. */
 static void source_read(int root_dfd, const struct source *s, struct arena *a, struct registry *r)
 {
 	const char *star = strchr(s->path, '*'), *name, *end;

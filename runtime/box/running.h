@@ -24,7 +24,7 @@ enum phase {
 	KILLED,
 };
 
-/* What one run has in its hands. */
+/* The state of one run. */
 struct running {
 	const struct box_request *q;
 	struct arena *a;
@@ -62,8 +62,7 @@ struct running {
 void run_begin(struct running *x, const struct box_request *q, struct arena *a,
 	       struct box_result *ret);
 
-/* What carries the connections of a box that stays, for the time of a call; and what it has
- * carried. */
+/* Joins the network of a box that stays for the time of a call; tells what it has carried. */
 int run_join_network(struct running *x, struct error *e);
 void run_tell_network(struct running *x);
 
@@ -100,13 +99,13 @@ int64_t run_next_moment(const struct running *x);
 void run_drain(struct running *x);
 void run_kill(struct running *x);
 
-/* What a session has in the loop besides. */
+/* Adds a session's part to the loop. */
 void session_cell_add(struct running *x);
 
 /* Why a box that was made never had a program. Returns -1. */
 int run_explain_start(const struct running *x, struct error *e);
 
-/* What is known after the end, for the result. */
+/* Fills the result after the end. */
 void run_judge(struct running *x, const struct life_end *end);
 void run_keep_output(struct running *x);
 void run_tell_limits(struct running *x);

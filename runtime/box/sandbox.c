@@ -174,7 +174,7 @@ static int sandbox_refuse_missing(const char *root, const char *id, struct arena
 		       id);
 }
 
-/* What a sweep would find, for the one box that somebody wants right now. */
+/* Does a sweep's check of the one box that somebody wants right now. */
 static int sandbox_check_alive(const struct sandbox *s, enum status status, struct arena *a,
 			       struct error *e)
 {
@@ -228,7 +228,7 @@ bool sandbox_is_paused(const char *root, const char *container)
 	return paused;
 }
 
-/* What is frozen kills nobody, and on cgroup v1 isn't killed either. */
+/* A frozen process kills nobody, and on cgroup v1 isn't killed either. */
 static void sandbox_thaw(const struct sandbox *s)
 {
 	struct arena memory = {0};
@@ -319,7 +319,7 @@ int sandbox_lock(struct sandbox *s, int64_t until, struct arena *a, struct error
 	if (fstat(s->lock_fd, &st) < 0 || !st.st_nlink)
 		return sandbox_refuse_missing(s->root, s->id, a, e);
 	sandbox_touch(s);
-	/* What a call has left whose caller and reaper were killed. */
+	/* Leftovers of a call whose caller and reaper were killed. */
 	s->has_sessions = session_is_any(s) && !sandbox_is_marked(s, MARK_CALL);
 	/* Who was killed while it kept a snapshot has left sessions as they were, but frozen. */
 	if (s->has_sessions && sandbox_is_marked(s, MARK_FROZEN))

@@ -65,7 +65,7 @@ struct sandbox_ulimit {
 	uint64_t soft, hard;
 };
 
-/* What never changes. */
+/* Facts that never change. */
 struct sandbox_facts {
 	uint32_t version;
 	char *language; /* NULL: none was named */
@@ -191,7 +191,7 @@ int sandbox_read_log(const struct sandbox *s, struct buf *b, struct arena *a, st
  * Before the caller's own limits are read, and after q->language is known. */
 void sandbox_request(struct sandbox *s, struct box_request *q, struct arena *a);
 
-/* What the result says of its root. */
+/* Its root, as the result has it. */
 int sandbox_root(const struct sandbox *s, struct box_root *ret);
 
 /* Starts the call's reaper; streams and control_fd are its ends. */

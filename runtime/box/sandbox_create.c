@@ -29,7 +29,7 @@ static const char *sandbox_make_id(struct arena *a, struct error *e)
 	return arena_printf(a, "%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3], b[4], b[5]);
 }
 
-/* What is made, and with what. */
+/* The state of one create. */
 struct making {
 	const struct box_request *q;
 	const struct sandbox_wish *wish;

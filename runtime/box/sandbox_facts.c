@@ -1,4 +1,4 @@
-/* What never changes of a box that stays: from a request, on record, and back to a request. */
+/* Facts of a box that stays, which never change: from a request, on record, and back. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * What was done in a box, a line of JSON each, beside its record: gone with the box. What is to
- * outlive it, or to be proved, is the audit's (audit.h).
+ * The log of a box: a line of JSON for each deed, beside its record and gone with the box. The
+ * audit has what is to outlive it, or to be proved (audit.h).
  *
  * Lines are appended whole. Past a size the file becomes the old one, and what was older is gone.
  * Trust: paths and arguments are the caller's; they are escaped and shortened.

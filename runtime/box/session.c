@@ -117,7 +117,7 @@ static int keeper_read_judge(int fd, struct session *s, struct arena *a, struct 
 	return 0;
 }
 
-/* What the keeper lends. 0: it has ended meanwhile. */
+/* Borrows from the keeper. 0: it has ended meanwhile. */
 static int session_borrow(struct session *s, struct arena *a, struct error *e)
 {
 	int first[4], second[4] = {-1, -1, -1, -1};

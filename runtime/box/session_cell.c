@@ -78,7 +78,7 @@ static void cell_send(struct running *x)
 	outlet_put(&c->code, x->q->code, x->q->code_len);
 }
 
-/* What threads and processes of earlier calls have printed is not of this one. */
+/* Drops what threads and processes of earlier calls have printed. */
 static uint64_t cell_drain(int fd)
 {
 	static char data[CELL_CHUNK];

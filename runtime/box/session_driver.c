@@ -14,7 +14,7 @@ DRIVER(python);
 DRIVER(node);
 DRIVER(bash);
 
-/* What reads the driver: its length in seven digits and a line's end, and then the text. */
+/* They read the driver: its length in seven digits and a line's end, and then the text. */
 #define BEGIN_PYTHON                                                                               \
 	"import os\n"                                                                              \
 	"n, s = int(os.read(0, 8)), b''\n"                                                         \

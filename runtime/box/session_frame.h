@@ -1,5 +1,5 @@
 /*
- * What a session's driver says: lines of JSON, one object each.
+ * Words of a session's driver: lines of JSON, one object each.
  *
  *	{"t":"result","id":N,"data":{MIME:TEXT}}	the value of the last expression
  *	{"t":"display","id":N,"data":{MIME:TEXT}}	a figure
@@ -39,7 +39,7 @@ struct session_value {
 	struct session_pair *v;
 };
 
-/* What a call has brought. */
+/* Frames of a call. */
 struct session_frames {
 	uint32_t id; /* the call's */
 	bool has_result, is_done, ok;
@@ -68,5 +68,5 @@ void session_frames_redact(struct session_frames *f, struct redact *r);
 /* Members of the result: "result":…,"displays":…,"exception":… */
 void session_frames_write(const struct session_frames *f, struct buf *b);
 
-/* What a person is shown of a value: its plain text, or which kinds there are. */
+/* Shows a person a value: its plain text, or which kinds there are. */
 void session_value_tell(const struct session_value *v, struct buf *b);

@@ -37,7 +37,7 @@ struct snapshot {
 int snapshot_save(struct sandbox *s, const char *name, uint32_t most, uint64_t bytes,
 		  struct arena *a, struct snapshot *ret, struct noted *notes, struct error *e);
 
-/* The same into memory of ours, for one use. */
+/* Saves into memory of ours, for one use. */
 int snapshot_hold(struct sandbox *s, uint64_t bytes, struct arena *a, int *ret_fd,
 		  struct noted *notes, struct error *e);
 

@@ -167,7 +167,7 @@ static void stream_put(struct stream *s, const char *data, size_t n)
 		outlet_put(s->outlet, data, n);
 }
 
-/* What may be shown, up to the limit. */
+/* Passes on up to the limit. */
 static void stream_take(void *context, const char *data, size_t n)
 {
 	struct stream *s = context;

@@ -1,6 +1,6 @@
 /*
- * What the program writes, on its way to whoever wants it: passed on, kept, or told as events. Up
- * to a limit, behind which it is counted and dropped, so that the program goes on.
+ * The program's output on its way to whoever wants it: passed on, kept, or told as events. Up to a
+ * limit, behind which it is counted and dropped, so that the program goes on.
  */
 #pragma once
 
@@ -45,7 +45,7 @@ struct stream {
 void outlet_add(struct outlet *o, int fd, size_t max, struct loop *l);
 /* A line, or bytes, to be written when there is room. */
 void outlet_put(struct outlet *o, const void *p, size_t n);
-/* What is not written yet won't be. */
+/* Drops what is not written yet. */
 void outlet_cut(struct outlet *o);
 bool outlet_is_empty(const struct outlet *o);
 void outlet_free(struct outlet *o);

@@ -179,7 +179,7 @@ static int walk_make_dir(struct walk *w, int to_dfd, const char *name, const cha
 	return dfd;
 }
 
-/* What a volume is mounted on is the caller's, and below it there is nothing. */
+/* A volume's mount point is the caller's, and below it there is nothing. */
 static bool walk_is_volume(const struct walk *w, const char *path)
 {
 	const char *target;
@@ -233,7 +233,7 @@ static bool walk_is_ours(const struct walk *w, const char *at, const char *name)
 
 	if (*at)
 		return false;
-	/* What programs keep there (XDG) they can make again, and nobody has asked for it. */
+	/* Programs' caches (XDG) can be made again, and nobody has asked for them. */
 	if (str_eq(name, ".cache"))
 		return true;
 	return l && (str_eq(name, l->file) || (l->product && str_eq(name, l->product)));

@@ -20,7 +20,7 @@ int workspace_open(struct workspace *w, pid_t pid, int pidfd, struct error *e);
 /* Before anything runs: whether a copy could be put where it is wanted. */
 int workspace_check_target(const struct box_request *q, struct error *e);
 
-/* What is in it, and a copy of that where one is asked for. */
+/* Lists its files, and copies them where a copy is asked for. */
 int workspace_finish(struct workspace *w, const struct box_request *q, struct arena *a,
 		     struct box_result *r, struct error *e);
 
