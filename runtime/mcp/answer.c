@@ -1,5 +1,5 @@
 /*
- * What the client is told. Models of some clients see structuredContent alone, those of others text
+ * Answers for the client. Models of some clients see structuredContent alone, those of others text
  * alone: so a result says everything in both, and a failure says it in text.
  */
 #include <inttypes.h>
@@ -264,7 +264,7 @@ static const struct json_row file_result_rows[] = {
 };
 TABLE(file_result);
 
-/* What a file is by its first bytes, as base64 has them. */
+/* A file's kind by its first bytes, as base64 has them. */
 static const char *image_kind(const char *base64)
 {
 	static const struct {
@@ -371,7 +371,7 @@ static void answer_done(struct call *c)
 
 /* ---- all of them ---- */
 
-/* What a child that failed has said, without the names of our program. */
+/* A failed child's words, without the names of our program. */
 static const char *failure_text(struct call *c)
 {
 	char *text = c->err.len ? c->err.data : arena_strdup(&c->arena, ""), *line = text, *next;

@@ -19,7 +19,7 @@ struct message;
 
 enum { VERSION_SIZE = 16, CLIENT_SIZE = 96 };
 
-/* What a client says of itself: once in the legacy era, with every request in the modern one. */
+/* A client's word on itself: once in the legacy era, with every request in the modern one. */
 struct client {
 	bool known; /* it has said initialize */
 	char version[VERSION_SIZE];
@@ -66,7 +66,7 @@ int call_go(struct call *c, struct error *e);
 /* Told to end; it does so by itself, or is killed. Its answer is nobody's. */
 void call_cancel(struct call *c);
 
-/* What is due: progress, the end of its time. */
+/* Does what is due: progress, the end. */
 void call_look(struct call *c, int64_t now);
 
 /* Of its record, and all that it has; its child is killed. */

@@ -392,7 +392,7 @@ static int answer_use(struct call *c, struct approve_queue *q, const char *id, b
 	return consent_use(c, q, id, e);
 }
 
-/* What a modern client gives back. 1: nothing, so it is asked. */
+/* Reads a modern client's answer. 1: none, so it is asked. */
 static int consent_resume(struct call *c, struct approve_queue *q, struct error *e)
 {
 	struct json_span answer = json_span_in(c->responses, "approval");
@@ -440,7 +440,7 @@ void consent_begin(struct call *c)
 	size_t i;
 
 	consent_digest(c);
-	/* What can't be recorded is not run. */
+	/* A call without a record is not run. */
 	for (i = 0; i < c->server->o->audits.n; i++)
 		if (audit_try(&(struct audit_place){.path = c->server->o->audits.v[i]}, &c->arena,
 			      &e) < 0) {

@@ -1,5 +1,5 @@
 /*
- * What outlives the server for a moment: a child that is told of every call that runs and of every
+ * The child that outlives the server for a moment: it is told of every call that runs and of every
  * box that was made, and ends them when its socket does. It is started with the first of them.
  */
 #pragma once

@@ -28,7 +28,7 @@ struct message {
 	struct json_span result; /* of a response; none: it is an error */
 };
 
-/* What a message may have at most: large files are text of one string. */
+/* Limits of a message: large files are text of one string. */
 extern const struct json_limits message_limits;
 
 /* Reads a line. -1: it is none; *ret_code says why, and ret->id whom to tell, as far as that can be

@@ -275,7 +275,7 @@ static void method_cancelled(const struct request *q)
 	}
 }
 
-/* What may be asked: by anybody, by who has said initialize, by who says who he is each time. */
+/* Askers: anybody, who has said initialize, who says who he is each time. */
 enum { LEGACY = 1, MODERN_ERA = 2, FIRST = 4 };
 
 static const struct method {

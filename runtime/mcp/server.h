@@ -73,7 +73,7 @@ void answer_end(struct server *s, struct buf *b, const char *id, struct arena *a
 /* The result of a tool that did not do its work, in words for a model. */
 void answer_failure(struct call *c, const char *text);
 
-/* What became of a call whose last step has ended. */
+/* Answers a call whose last step has ended. */
 void answer_call(struct call *c);
 
 /* ---- resources (resource.c) ---- */

@@ -13,7 +13,7 @@
 
 enum { STEPS_MAX = 3, BOX_NAME_SIZE = 64 };
 
-/* What arguments of any tool there are. */
+/* Arguments of all tools. */
 struct tool_args {
 	char *language, *code, *sandbox_id, *package, *registry, *file_path, *content, *path;
 	char *approval_id;

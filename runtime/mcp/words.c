@@ -1,6 +1,6 @@
 /*
- * What is started for a tool: words of a command line and an input. Values of a model are single
- * words behind "--", or the input; a box's name is judged before it is one.
+ * Command lines and inputs for tools. Values of a model are single words behind "--", or the input;
+ * a box's name is judged before it is one.
  */
 #include <errno.h>
 #include <inttypes.h>
