@@ -90,7 +90,7 @@ static int confine_limits(void)
 	for (i = 0; i < ARRAY_SIZE(limits); i++) {
 		if (getrlimit(limits[i].which, &now) < 0)
 			return -1;
-		/* What it has less of stays so: then fewer connections can be had. */
+		/* A lower limit stays so: then fewer connections can be had. */
 		now.rlim_cur = now.rlim_max = now.rlim_max < limits[i].most ? now.rlim_max :
 									      limits[i].most;
 		if (setrlimit(limits[i].which, &now) < 0)

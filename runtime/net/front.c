@@ -1,5 +1,5 @@
-/* What is said first on a connection, by the box and to it. The first byte tells what is spoken to
- * the proxy. */
+/* The first words on a connection, by the box and to it. The first byte tells what is spoken to the
+ * proxy. */
 #include <stdio.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static void front_say_http(struct link *l, const char *status, const char *word,
 		link_say(l, head, (size_t)n);
 }
 
-/* What it says of addresses names none: who may not go there need not know where it is. */
+/* Refusals name no address: who may not go there need not know where it is. */
 static const struct {
 	const char *word, *text;
 } refusals[] = {

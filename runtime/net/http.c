@@ -129,7 +129,7 @@ static unsigned int watch_step(unsigned int step, unsigned char c)
 		return WATCH_OVER;
 	if (step == WATCH_BLANK)
 		return c <= ' ' ? WATCH_BLANK : WATCH_WORD;
-	/* What is a space to somebody is one. */
+	/* A space to anybody is a space. */
 	return c == '\n' ? WATCH_OVER : c <= ' ' || c >= 0x7f ? WATCH_LINE : WATCH_WORD;
 }
 
@@ -160,7 +160,7 @@ static bool http_field_is(const char *p, size_t len, const char *name)
 	return len == strlen(name) && strncasecmp(p, name, len) == 0;
 }
 
-/* What is asked for and what Host says are one, or somebody is being deceived. */
+/* The target and Host are one, or somebody is being deceived. */
 static bool http_take_host(const char *value, size_t len, struct http_request *q,
 			   struct http_seen *seen)
 {

@@ -89,7 +89,7 @@ static int half_fill(struct half *h, int fd)
 	return half_fill_most(h, fd, half_room(h));
 }
 
-/* What is carried counts. Past the last byte that may be, nothing but the end may come. */
+/* Carries and counts. Past the last byte that may be, nothing but the end may come. */
 static int half_carry(struct half *h, int fd, struct limit *limit, bool *ret_spent)
 {
 	const size_t before = h->len, room = half_room(h);
@@ -220,7 +220,7 @@ void link_say(struct link *l, const void *p, size_t len)
 	h->len += len;
 }
 
-/* What the box still says is thrown away: unread bytes would take our words back. */
+/* Throws away what the box still says: unread bytes would take our words back. */
 static void link_farewell(struct link *l)
 {
 	char waste[4096];
@@ -281,7 +281,7 @@ static void link_reached(struct link *l)
 		link_carry(l);
 }
 
-/* What waits in the kernel is the machine's memory, not the box's. It counts twice what it is told.
+/* Kernel buffers are the machine's memory, not the box's. The kernel counts twice what it is told.
  * Before connect(): the window that is offered there hangs on it. */
 static void link_bound(int fd)
 {
@@ -318,7 +318,7 @@ static void link_dial(struct link *l)
 	link_fail(l, LINK_UNREACHABLE);
 }
 
-/* What may be dialled of what there is. */
+/* Takes the addresses that may be dialled. */
 static void link_take(struct link *l, const struct egress_address *v, size_t n)
 {
 	enum egress_verdict worst = EGRESS_ALLOWED, verdict;

@@ -27,7 +27,7 @@ enum link_state {
 
 enum link_front { FRONT_NONE, FRONT_CONNECT, FRONT_HTTP, FRONT_SOCKS4, FRONT_SOCKS5 };
 
-/* What is on its way in one direction. */
+/* Bytes on their way in one direction. */
 struct half {
 	char *buffer;
 	size_t at, len;
@@ -35,7 +35,7 @@ struct half {
 	bool told;  /* and the other side knows */
 };
 
-/* What the box may say on a connection to a host that was named. */
+/* The box's freedom on a connection to a host that was named. */
 enum link_guard {
 	GUARD_LISTENS, /* what it is, is not known yet; nothing is passed on */
 	GUARD_BODY,    /* the one request of this connection, to its end */
@@ -80,7 +80,7 @@ void link_fail(struct link *l, enum link_failure why);
 /* Puts bytes before all else that goes to the box. */
 void link_say(struct link *l, const void *p, size_t len);
 
-/* What has been said is sent, and then it is over. */
+/* Sends what has been said, and ends. */
 void link_take_leave(struct link *l);
 
 /* Without a word. Its memory is gone then. */
@@ -88,7 +88,7 @@ void link_reset(struct link *l);
 
 /* ---- front.c ---- */
 
-/* What the box has said so far is in l->up. */
+/* The box's words so far are in l->up. */
 void front_hear(struct link *l);
 
 /* The host is there: the front says so, or the request goes there. false: the link is gone. */

@@ -71,7 +71,7 @@ static void ask_take(struct ask *a, const unsigned char *p, size_t len)
 	struct dns_reply r;
 	size_t i;
 
-	/* What is no answer was sent by somebody else; the right one may still come. */
+	/* Somebody else has sent what is no answer; the right one may still come. */
 	if (!dns_read_reply(p, len, a->id, &l->host, a->type, &r))
 		return;
 	if (r.truncated && !a->stream) {

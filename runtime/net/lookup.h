@@ -1,8 +1,8 @@
 /*
- * What a name stands for, asked of the machine's own resolvers: both kinds of addresses at once, by
- * UDP, over TCP if the answer has no room, one resolver after the other, twice. Own code, and no
- * library: it opens no file, starts no thread, and asks for exactly the name that was decided
- * about, without suffixes that a machine's settings would add.
+ * Looks up a name at the machine's own resolvers: both kinds of addresses at once, by UDP, over TCP
+ * if the answer has no room, one resolver after the other, twice. Own code, and no library: it
+ * opens no file, starts no thread, and asks for exactly the name that was decided about, without
+ * suffixes that a machine's settings would add.
  */
 #pragma once
 

@@ -128,7 +128,7 @@ void refuse_note(struct net *n, const char *host, uint16_t port, enum egress_ver
 void refuse_seen(struct net *n, const struct net_message *m);
 void refuse_tell(const struct net *n, const struct visit *v);
 
-/* What was refused and carried so far has been told. */
+/* Forgets the refusals and figures that were told. */
 void refuse_forget(struct net *n);
 
 /* ---- confine.c ---- */
@@ -143,5 +143,5 @@ void link_accept(struct crowd_member *m, uint32_t events);
 /* Rules have changed: what they no longer have is cut. */
 void links_look_at_rules(struct net *n);
 
-/* What is past its time ends; the next moment at which something will be. */
+/* Ends what is past its time; returns the next moment at which something will be. */
 int64_t links_look_at_clock(struct net *n);

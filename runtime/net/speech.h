@@ -1,6 +1,6 @@
 /*
- * What a box says first on a connection: to the proxy (HTTP, SOCKS), or to the host that it
- * believes to speak to (HTTP, TLS). Pure. Trust: all of it is the program's.
+ * A box's first words on a connection: to the proxy (HTTP, SOCKS), or to the host that it believes
+ * to speak to (HTTP, TLS). Pure. Trust: all of it is the program's.
  *
  * Whatever is not exactly as the standards have it is refused, not mended: what two readers read
  * differently is how one request hides another.
@@ -107,8 +107,8 @@ struct tls_records {
 	bool over;    /* no hello can follow */
 };
 
-/* What the client sends behind its hello. *ret_taken bytes may go on. SPEECH_DONE: the last of them
- * are a hello, and it goes on behind it. SPEECH_MORE: the rest waits. SPEECH_OTHER: all that will
- * ever come may go on. */
+/* Judges what the client sends behind its hello. *ret_taken bytes may go on. SPEECH_DONE: the last
+ * of them are a hello, and it goes on behind it. SPEECH_MORE: the rest waits. SPEECH_OTHER: all
+ * that will ever come may go on. */
 enum speech tls_follow(struct tls_records *r, const char *p, size_t len, size_t *ret_taken,
 		       struct tls_hello *ret);

@@ -126,8 +126,8 @@ enum speech tls_read(const char *text, size_t len, struct tls_hello *ret)
 
 /* ---- what follows ---- */
 
-/* What begins like a hello, and is none, is a piece of one. Behind a change of ciphers it may be a
- * secret message instead (a session that is resumed), which has no less than its seal. */
+/* A message that begins so, and is no hello, is a piece of one. Behind a change of ciphers it may
+ * be a secret message instead (a session that is resumed), which has no less than its seal. */
 static enum speech records_take_message(struct tls_records *r, struct part x, struct tls_hello *ret)
 {
 	const bool begins = x.left && x.p[0] == CLIENT_HELLO && (x.left < 2 || x.p[1] < 4);

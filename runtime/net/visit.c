@@ -154,7 +154,7 @@ static int visit_take_rule(struct visit *v, const struct net_message *m)
 	struct error e = {0};
 
 	errno = EINVAL;
-	/* What holds is not added to behind anybody's back. */
+	/* Rules that hold take no more behind anybody's back. */
 	if (v->net->only != v &&
 	    egress_rules_add(&v->rules, m->text, m->kind == NET_DENY, &e) == 0)
 		return 0;
