@@ -1,5 +1,5 @@
 /*
- * Whether a person has to be asked before something is done, and what he said.
+ * Asks a person before something is done, if he must be asked, and keeps his answer.
  *
  *	rules.c  how risky is it        show.c  what a model wrote, fit to be shown
  *	queue.c  questions and answers, on disk
