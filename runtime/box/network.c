@@ -153,7 +153,7 @@ static bool network_receive(int fd, int64_t until, struct net_message *ret)
 	return n == (ssize_t)sizeof(*ret);
 }
 
-/* Who answers for names outside: the machine's own settings, read here, since sbxrun-net opens no
+/* Sends the resolvers for names outside: the machine's own, read here, since sbxrun-net opens no
  * file. */
 static int network_send_servers(int fd, struct error *e)
 {
