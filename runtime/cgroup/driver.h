@@ -1,5 +1,5 @@
 /*
- * Who owns the tree that a container's cgroup is in. With cgroupfs it is ours, and there is nobody
+ * Owners of the tree that a container's cgroup is in. With cgroupfs it is ours, and there is nobody
  * to ask. With systemd the container's cgroup is a scope's: systemd is told before the directories
  * are settled, when limits change, and when it is over. Everything between goes by files, as with
  * cgroupfs: exec, pause, kill and statistics ask nobody.

@@ -90,7 +90,7 @@ static int pids_collect(const struct cgroup_dirs *d, struct cgroup_pid_list *l, 
 int cgroup_signal(const struct cgroup_dirs *d, int sig, struct error *e)
 {
 	struct cgroup_pid_list all = {0};
-	/* Who tries again where something is closed must not signal the rest twice. */
+	/* Another try where something is closed must not signal the rest twice. */
 	int rc = pids_collect(d, &all, e);
 	size_t i;
 
