@@ -1,6 +1,6 @@
 /*
- * Who the payload becomes, and the last steps before it runs: what init and further processes
- * (exec) have in common. The order of both is in the tables of init.c and join.c.
+ * The payload's identity, and the last steps before it runs: what init and further processes (exec)
+ * have in common. The order of both is in the tables of init.c and join.c.
  */
 #include <errno.h>
 #include <fcntl.h>

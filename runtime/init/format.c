@@ -1,5 +1,5 @@
 /*
- * Whether a file can be executed, asked while `create` can still say so: engines clean up after a
+ * Tests whether a file can be executed while `create` can still say so: engines clean up after a
  * create that fails, but some leave a shim and cgroups behind after a failed start.
  *
  * Nobody but the kernel knows: a handler of binfmt_misc may take any file, and who is inside a

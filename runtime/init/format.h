@@ -1,4 +1,4 @@
-/* Whether the kernel would execute a file: its format, and the interpreters that it names. */
+/* Knows files that the kernel would execute: by format, and by interpreters they name. */
 #pragma once
 
 #include <stdbool.h>

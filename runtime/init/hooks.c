@@ -50,8 +50,8 @@ static int hook_enter_dir(const struct hook_setting *setting)
 	return setting->dir && chdir(setting->dir) < 0 ? chdir("/") : 0;
 }
 
-/* Who may run as we do: root's files and our own, that nobody else can write. Where root has no id,
- * its files are the overflow id's. */
+/* Opens a file that may run as we do: root's or our own, that nobody else can write. Where root has
+ * no id, its files are the overflow id's. */
 static int hook_open_trusted(const struct oci_hook *h, const char *policy, struct error *e)
 {
 	enum { OVERFLOW_ID = 65534 };
