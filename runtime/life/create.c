@@ -172,7 +172,7 @@ static int create_run_hooks(struct making *m, struct error *e)
 	return hooks_run(&h->create_runtime, "createRuntime", state, &setting, e);
 }
 
-/* Who gets the terminal's other end: the caller's socket, or the foreground run that we serve. */
+/* Gives the terminal's other end to the caller's socket, or to the foreground run that we serve. */
 static int create_open_console(struct making *m, struct error *e)
 {
 	const struct create_options *o = m->o;
