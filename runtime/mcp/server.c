@@ -349,7 +349,7 @@ void server_tell_progress(struct call *c, unsigned int seconds)
 {
 	struct buf b = buf_new(&c->arena, LIST_MAX);
 
-	/* Who doesn't read is told no more than he needs. */
+	/* A client that doesn't read is told no more than he needs. */
 	if (!c->progress || !c->id || line_out_pending(&c->server->out))
 		return;
 	buf_printf(&b,

@@ -1,4 +1,4 @@
-/* Who the client is, and what runs for it. */
+/* The client, and what runs for it. */
 #pragma once
 
 #include "mcp/call.h"
