@@ -20,7 +20,7 @@ static void link_dial(struct link *l);
 
 /* ---- its end ---- */
 
-/* Who comes while they are closed waits in the kernel's queue. */
+/* A connection that comes meanwhile waits in the kernel's queue. */
 static void listeners_open(struct net *n, bool open)
 {
 	size_t i;

@@ -189,7 +189,7 @@ void lookup_cancel(struct lookup *l)
 	l->runs = false;
 }
 
-/* Who has addresses of one kind does not wait long for the other. */
+/* A lookup with addresses of one kind does not wait long for the other. */
 static void lookup_hurry(struct lookup *l, int64_t now)
 {
 	size_t i;

@@ -1,6 +1,6 @@
 /*
- * Who tells sbxrun-net something: whoever started it, and of a box that stays, whoever works with
- * it later (egress/wire.h). Each is heard as far as his words go, and waits for nobody else's.
+ * Visitors tell sbxrun-net something: whoever started it, and of a box that stays, whoever works
+ * with it later (egress/wire.h). Each is heard as far as his words go, and waits for nobody else's.
  *
  * Rules come one by one and hold together: until the word that they do, the old ones hold.
  */
@@ -264,7 +264,7 @@ void visit_serve(struct crowd_member *member, uint32_t events)
 	visit_end(v);
 }
 
-/* Who comes when all places are taken is sent away. */
+/* A visitor is sent away when all places are taken. */
 void visit_accept(struct crowd_member *m, uint32_t events)
 {
 	struct net *n = m->context;
