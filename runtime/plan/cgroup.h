@@ -29,7 +29,7 @@
 
 enum cgroup_mode { CGROUP_NONE, CGROUP_V1, CGROUP_HYBRID, CGROUP_V2, CGROUP_DISABLED };
 
-/* Who makes the container's cgroup and owns what is around it. */
+/* Makers of the container's cgroup, who own what is around it. */
 enum cgroup_driver { CGROUP_BY_CGROUPFS, CGROUP_BY_SYSTEMD };
 
 #define UNIT_TIMEOUT_S 25 /* for all that systemd is asked in one verb, unless told otherwise */
