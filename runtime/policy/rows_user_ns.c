@@ -27,7 +27,7 @@ int row_user_ns(struct tightening *t, struct error *e)
 	const struct id_range *range = &t->facts->id_range;
 	const char *why = t->facts->no_id_range;
 
-	/* Who isn't the machine's root is in a user namespace already, or needs one anyway. */
+	/* Others than the machine's root are in a user namespace already, or need one. */
 	if (row_level(t, LEVEL_USER_NS) == AS_ASKED || row_has_user_ns(t) ||
 	    !t->facts->machine_root)
 		return 0;
