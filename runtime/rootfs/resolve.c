@@ -151,8 +151,8 @@ static bool resolve_is_literal(int root_dfd, char *name, int dfd, const char *re
 }
 
 /*
- * Whether something may be made in the directory dfd: name is what the config calls it, rest what
- * is missing of the path to it. In a volume it must be called so: by a name below that of the
+ * Judges a place to make something in the directory dfd: name is what the config calls it, rest
+ * what is missing of the path to it. In a volume it must be called so: by a name below that of the
  * volume, or, of a mount that has no name in the config, by one that leads there without links.
  * Else the image has files of root's made wherever it likes.
  */
