@@ -1,6 +1,6 @@
 /*
- * Who the payload is, and what it must not inherit from whoever called the runtime. Small steps of
- * init, each one or two system calls, in the order in which init's table lists them.
+ * The payload's identity, and what it must not inherit from whoever called the runtime. Small steps
+ * of init, each one or two system calls, in the order in which init's table lists them.
  */
 #pragma once
 
