@@ -8,7 +8,7 @@ const struct cli_option cli_globals[] = {
 	CLI_OPTION(log, "log", 0, CLI_TEXT, "FILE", "write errors there too"),
 	CLI_OPTION(log_format, "log-format", 0, CLI_TEXT, "text|json", "of the log (default: text)"),
 	CLI_OPTION(log_level, "log-level", 0, CLI_TEXT, "error|warning|info|debug", "how much is logged (default: warning)"),
-	CLI_OPTION(debug, "debug", 0, CLI_FLAG, NULL, "the same as --log-level debug"),
+	CLI_OPTION(debug, "debug", 0, CLI_FLAG, NULL, "stands for --log-level debug"),
 	CLI_OPTION(systemd_cgroup, "systemd-cgroup", 0, CLI_FLAG, NULL, "create, run: the cgroup is a scope that systemd makes; later commands know"),
 	CLI_OPTION(systemd_timeout, "systemd-timeout", 0, CLI_NUMBER, "SECONDS", "how long systemd may take to answer (default, and for 0: 25)"),
 	CLI_OPTION(cgroup_manager, "cgroup-manager", 0, CLI_TEXT, "cgroupfs|systemd|disabled", "who makes cgroups (default: cgroupfs); disabled: containers without any"),

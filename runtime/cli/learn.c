@@ -72,7 +72,7 @@ static int learn_run(struct cli *c, struct error *e)
 static const struct cli_option learn_options[] = {
 	CLI_OPTION(format, "format", 0, CLI_TEXT, "text|json|oci", "how it is told (default: text); oci: a seccomp profile"),
 	CLI_OPTION(output, "output", 'o', CLI_TEXT, "FILE", "where it goes (default: standard error)"),
-	CLI_OPTION(with_refused, "with-refused", 0, CLI_FLAG, NULL, "the profile has what was refused, too"),
+	CLI_OPTION(with_refused, "with-refused", 0, CLI_FLAG, NULL, "put refused calls into the profile, too"),
 };
 /* clang-format on */
 const struct cli_command cli_learn = {

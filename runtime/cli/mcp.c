@@ -36,8 +36,8 @@ static int mcp_run(struct cli *c, struct error *e)
 
 /* clang-format off */
 static const struct cli_option mcp_options[] = {
-	CLI_OPTION(ask, "ask", 0, CLI_TEXT, "client|queue|terminal|none|COMMAND", "who is asked before what is risky (default: the client's user, or who runs approve)"),
-	CLI_OPTION(rules, "rules", 0, CLI_TEXT, "FILE", "what is how risky, as JSON, beside /etc/sbxrun/approvals.json"),
+	CLI_OPTION(ask, "ask", 0, CLI_TEXT, "client|queue|terminal|none|COMMAND", "who is asked before risky calls (default: the client's user, or who runs approve)"),
+	CLI_OPTION(rules, "rules", 0, CLI_TEXT, "FILE", "how risky calls are, as JSON, beside /etc/sbxrun/approvals.json"),
 	CLI_OPTION(audit, "audit", 0, CLI_TEXT, "FILE", "append a line about every call to a chained file"),
 	CLI_OPTION(keep_boxes, "keep-boxes", 0, CLI_FLAG, NULL, "boxes stay when the server ends"),
 	CLI_OPTION(no_redact, "no-redact", 0, CLI_FLAG, NULL, "leave secrets in the output of programs"),
