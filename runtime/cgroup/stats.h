@@ -148,8 +148,8 @@ struct cgroup_pressure cgroup_stats_pressure(const char *text);
 /* ---- running out of memory ---- */
 
 /*
- * What tells of it: on v1 an eventfd that the kernel signals, on v2 memory.events itself, which
- * polls as POLLPRI. fd is -1 where nothing counts memory.
+ * The descriptor tells of it: on v1 an eventfd that the kernel signals, on v2 memory.events itself,
+ * which polls as POLLPRI. fd is -1 where nothing counts memory.
  */
 struct cgroup_oom {
 	int fd;

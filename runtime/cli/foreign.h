@@ -1,8 +1,8 @@
-/* What options and commands of other tools (docker, runc, bubblewrap) are called here, for those who
- * try them out of habit. Pure; data. */
+/* Our names for options and commands of other tools (docker, runc, bubblewrap), for those who try
+ * them out of habit. Pure; data. */
 #pragma once
 
-/* The remedy, or NULL. A command is do, box, run, create or exec; an option stands without dashes. */
+/* The remedy, or NULL. command: do, box, run, create or exec. option: without dashes. */
 const char *foreign_option(const char *command, const char *option);
 
 const char *foreign_command(const char *name);

@@ -264,8 +264,8 @@ static int ask_child(struct call *c, const struct approve_question *x, struct er
 	return call_go(c, e);
 }
 
-/* What a person has to type: with the state directory, if it is not that of everybody. One with
- * odd characters is quoted for a shell. */
+/* The words that a person has to type: with the state directory, if it is not that of everybody.
+ * One with odd characters is quoted for a shell. */
 static const char *approve_words(struct call *c)
 {
 	const struct mcp_options *o = c->server->o;
