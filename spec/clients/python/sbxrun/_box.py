@@ -113,7 +113,10 @@ def _changes(raw: Dict[str, Any]) -> Dict[str, Any]:
 
 
 class _Calls:
-    """What can be asked of a box, as calls that somebody has to make."""
+    """What can be asked of a box, as calls that somebody has to make.
+
+    Whatever may come from a model (a language, an id, a path) stands behind "--", where it is no option.
+    """
 
     def __init__(self, id: str, root: Optional[Path], binary: Optional[Path]) -> None:
         self.id = id
@@ -141,7 +144,7 @@ class _Calls:
             words += ["--ulimit", f"{name}={value}"]
         for volume in _volumes(volumes):
             words += ["--volume", volume]
-        words += ["--strict-limits"] * bool(strict_limits) + ([language] if language else [])
+        words += ["--strict-limits"] * bool(strict_limits) + (["--", language] if language else [])
         return _Call([*self._head, "create", "--json", *words], _said)
 
     def fork(
@@ -181,7 +184,7 @@ class _Calls:
         if session:
             options.append("--session" if session is True else f"--session={session}")
         options += ["--restart"] * bool(restart)
-        return _Call([*self._head, verb, "--json", *options, self.id, *words], read, input, stdin)
+        return _Call([*self._head, verb, "--json", *options, "--", self.id, *words], read, input, stdin)
 
     def run(
         self,
@@ -193,20 +196,20 @@ class _Calls:
     ) -> "_Call[Result]":
         if stdin is None and not how.get("session"):
             stdin = ""
-        return self.call("run", [language, "-", "--", *args], _bytes(code), stdin, **how)
+        return self.call("run", [language, "-", *args], _bytes(code), stdin, **how)
 
     def command(self, command: Sequence[str], stdin: Optional[Text], **how: Any) -> "_Call[Result]":
-        return self.call("exec", ["--", *command], _bytes(stdin or ""), None, **how)
+        return self.call("exec", list(command), _bytes(stdin or ""), None, **how)
 
     def file(self, verb: str, read: Callable[[Dict[str, Any]], T], *words: str, input: bytes = b"") -> "_Call[T]":
-        return _Call([*self._head, verb, "--json", self.id, "--", *words], lambda *said: read(_said(*said)), input)
+        return _Call([*self._head, verb, "--json", "--", self.id, *words], lambda *said: read(_said(*said)), input)
 
     def rules(self, verb: str, hosts: Sequence[str], remove: bool) -> "_Call[Dict[str, List[str]]]":
         def read(out: bytes, err: bytes, status: int) -> Dict[str, List[str]]:
             said = _said(out, err, status)
             return {"allow": list(said["allow"]), "deny": list(said["deny"])}
 
-        words = ["--remove"] * remove + [self.id, *(["--"] * bool(hosts)), *hosts]
+        words = ["--remove"] * remove + ["--", self.id, *hosts]
         return _Call([*self._head, verb, "--json", *words], read)
 
     def install(self, registry: str, package: str, check: bool, **values: Any) -> "_Call[Result]":
@@ -218,7 +221,7 @@ class _Calls:
             return raise_for(result, check)
 
         options = _options(("timeout", "output_limit", "audit"), values)
-        return _Call([*self._head, "install", "--json", *options, self.id, "--", registry, package], read)
+        return _Call([*self._head, "install", "--json", *options, "--", self.id, registry, package], read)
 
     def write(self, path: str, content: Text) -> "_Call[int]":
         return self.file("write", lambda o: int(o["bytes"]), path, input=_bytes(content))
@@ -240,10 +243,10 @@ class _Calls:
         return self.file("rm-file", lambda o: None, path)
 
     def diff(self) -> "_Call[Dict[str, Any]]":
-        return _Call([*self._head, "diff", "--json", self.id], lambda *said: _changes(_said(*said)))
+        return _Call([*self._head, "diff", "--json", "--", self.id], lambda *said: _changes(_said(*said)))
 
     def snapshot(self, name: str) -> "_Call[Dict[str, Any]]":
-        return _Call([*self._head, "snapshot", "--json", self.id, name], _said)
+        return _Call([*self._head, "snapshot", "--json", "--", self.id, name], _said)
 
     def destroy(self) -> "_Call[None]":
         def read(out: bytes, err: bytes, status: int) -> None:
@@ -251,7 +254,7 @@ class _Calls:
             if status and "sandbox not found" not in text and "sandbox expired" not in text:
                 raise SandboxError(text.strip())
 
-        return _Call([*self._head, "destroy", self.id], read)
+        return _Call([*self._head, "destroy", "--", self.id], read)
 
 
 class Box:

@@ -116,6 +116,9 @@ class Command:
         self._words = ["--", *command] if command is not None else [str(language), "-", *args]
         # The code comes over our standard input: a command line can be read by others, and is short.
         self.input = b"" if code is None else code.encode() if isinstance(code, str) else bytes(code)
+        # It has to stand where an option could, too.
+        if command is None and str(language).startswith("-"):
+            raise SandboxError(f"there is no language {language!r}")
         if command is None and not self.input.strip():
             raise SandboxError("there is no code")
 

@@ -54,7 +54,7 @@ class TestRun(Fake):
     def test_packages_and_rules_of_a_box(self):
         box = sbxrun.Box.attach("b1")
         seen = self.seen(box.install("tiny==1.0", timeout=9))
-        self.assertEqual(seen["argv"], ["box", "install", "--json", "--timeout", "9", "b1", "--", "pypi", "tiny==1.0"])
+        self.assertEqual(seen["argv"], ["box", "install", "--json", "--timeout", "9", "--", "b1", "pypi", "tiny==1.0"])
         self.answer(allow=["a.org"], deny=[])
         self.assertEqual(box.allow("a.org", "b.org", remove=True), {"allow": ["a.org"], "deny": []})
         self.assertEqual(box.rules(), {"allow": ["a.org"], "deny": []})
@@ -150,6 +150,32 @@ class TestRun(Fake):
         r = sbxrun.run("python", "1").raw
         self.answer(compile={**r, "exit_code": 4})
         self.assertEqual(sbxrun.run("c", "1").compile.exit_code, 4)
+
+
+class TestNoOptions(Fake):
+    """What a model may have written is no option of sbxrun."""
+
+    BAD = "--rootfs=/"
+
+    def test_words_of_a_box(self):
+        self.answer(sandbox_id="b1", bytes=0, content="", encoding="utf-8", files=[], workspace={}, root={}, allow=[], deny=[])
+        self.setenv("FAKE_LOG", str(self.dir / "log"))
+        bad, box = self.BAD, sbxrun.Box(self.BAD)
+        box.run(bad, "1", args=[bad])
+        box.run(bad, "1", args=[bad], session=bad)
+        box.run_command([bad])
+        box = sbxrun.Box.attach(bad)
+        box.write(bad, ""), box.read(bad), box.ls(bad), box.remove(bad), box.diff(), box.snapshot(bad), box.fork()
+        box.install(bad, bad), box.allow(bad), box.deny(bad), box.rules(), box.end_session(bad), box.destroy()
+        sbxrun.Box.from_snapshot(bad)
+        lines = [json.loads(line)["argv"] for line in (self.dir / "log").read_text().splitlines()]
+        self.assertEqual(len(lines), 18)
+        for argv in lines:
+            self.assertNotIn(bad, argv[: argv.index("--")], argv)
+
+    def test_a_language(self):
+        with self.assertRaisesRegex(sbxrun.SandboxError, "no language"):
+            sbxrun.run(self.BAD, "1")
 
 
 class TestErrors(Fake):

@@ -209,6 +209,13 @@ class TestGate(Tools):
         self.assertEqual(classifier.classify(Operation("code_execute", {"code": "bitcoin; rm -rf /"})), RiskLevel.CRITICAL)
         self.assertTrue(HITLGate(classifier=classifier).classifier.requires_approval(Operation("code_execute", {"code": ""})))
 
+    def test_what_a_person_is_shown(self):
+        operation = Operation("code_execute", {"code": "ä\n\x1b[2J\rcode_read_file:\u202ex\u3164", "timeout": 30})
+        self.assertEqual(
+            operation.show(),
+            "code_execute:\ncode:\n| ä\n| \\u{1b}[2J\\u{d}code_read_file:\\u{202e}x\\u{3164}\ntimeout:\n| 30",
+        )
+
     def test_rules_that_say_nothing_are_errors(self):
         for conditions in ([{"matches": "x"}], [{"param": "code"}], [{"param": "code", "match": "x"}], [{"param": "c", "equals": 1, "in": []}]):
             with self.assertRaises(ValueError):
@@ -359,6 +366,9 @@ class TestRealHarombe(Real):
                 self.assertEqual((result["exit_code"], result["error"]), (-1, "TimeoutError"))
                 result = await tools.code_read_file(sandbox_id, "../etc/passwd")
                 self.assertEqual((result["success"], "content" in result), (False, False))
+                for where in (sandbox_id, None):
+                    result = await tools.code_execute("--rootfs=/", "1", sandbox_id=where)
+                    self.assertIn("there is no language", result["error"])
                 self.assertTrue((await tools.code_destroy_sandbox(sandbox_id))["success"])
                 result = await tools.code_list_files(sandbox_id)
                 self.assertEqual(result["error"], "Sandbox not found")

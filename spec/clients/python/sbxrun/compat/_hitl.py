@@ -27,9 +27,15 @@ class RiskLevel(str, enum.Enum):
 
 
 _ORDER = list(RiskLevel)
+# Fillers, joiners and selectors of variants, which count as printable.
+_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 _SECONDS = {RiskLevel.LOW: 120, RiskLevel.MEDIUM: 120, RiskLevel.HIGH: 60, RiskLevel.CRITICAL: 30}
 # A model writes what is searched. What is longer is not searched, and counts as found.
 _SEARCHED = 64 << 10
+
+
+def _shown(c: str) -> str:
+    return c if c.isprintable() and not _UNSEEN.match(c) else f"\\u{{{ord(c):x}}}"
 
 
 @dataclasses.dataclass
@@ -41,6 +47,14 @@ class Operation:
     correlation_id: str = dataclasses.field(default_factory=lambda: uuid.uuid4().hex)
     session_id: Optional[str] = None
     metadata: Dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def show(self) -> str:
+        """For a person to read: a model's text in lines that begin with "| ", and what hides, turns or imitates text as its number."""
+        lines = [f"{self.tool_name}:"]
+        for name, value in self.params.items():
+            lines.append(f"{name}:")
+            lines += ["| " + "".join(map(_shown, line)) for line in str(value).split("\n")]
+        return "\n".join(lines)
 
 
 @dataclasses.dataclass
