@@ -170,7 +170,8 @@ static int saving_all(struct saving *x, struct error *e)
 	if (places_open(&p, x->s, e) < 0 || changes_find(&p, x->a, &c, e) < 0)
 		return -1;
 	if (c.more)
-		return err_set(e, ERR_HOST, "the box has more than %d files, or their names are too long",
+		return err_set(e, ERR_HOST,
+			       "the box has more than %d files, or their names are too long",
 			       ARCHIVE_ENTRIES_MAX);
 	for (i = 0; i < c.n; i++)
 		if (saving_entry(x, &p, &c.v[i], e) < 0)
