@@ -67,6 +67,9 @@ static const struct json_row rules_file_rows[] = {
 };
 CLOSED(rules_file);
 
+/* A box that somebody has made by hand, and named; "mcp-" is what sbxrun mcp calls its own. */
+#define OF_OTHERS "^(?!mcp-)"
+
 /* They hold where no rule of a file does; the first that fits. */
 #define DANGEROUS \
 	"(?i)\\brm\\s+-[a-z]*(?:rf|fr)|\\b(?:curl|wget)\\b[^\\n]*\\|\\s*(?:ba|da|z)?sh\\b|\\b(?:eval|exec)\\s*\\(|\\bsubprocess\\b|\\bos\\s*\\.\\s*system\\b|__import__"
@@ -91,9 +94,11 @@ static const struct {
 	{"code_list_files", NULL, NULL, RISK_MEDIUM, "listing files"},
 	{"file_stat", NULL, NULL, RISK_MEDIUM, "looking at a file"},
 	{"file_delete", NULL, NULL, RISK_MEDIUM, "deleting a file"},
+	{"code_destroy_sandbox", "sandbox_id", OF_OTHERS, RISK_HIGH, "ending a box that no assistant has made"},
 	{"code_destroy_sandbox", NULL, NULL, RISK_LOW, "cleaning up"},
 	{"box_list", NULL, NULL, RISK_LOW, "looking at boxes"},
 	{"box_logs", NULL, NULL, RISK_LOW, "looking at a box"},
+	{"box_pause", "sandbox_id", OF_OTHERS, RISK_MEDIUM, "pausing a box that no assistant has made"},
 	{"box_pause", NULL, NULL, RISK_LOW, "pausing a box"},
 	{"box_resume", NULL, NULL, RISK_LOW, "resuming a box"},
 };

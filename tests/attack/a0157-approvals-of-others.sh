@@ -67,4 +67,25 @@ nothing_is_left_out_of_a_question() {
 	END
 }
 
+# What a person has made by hand is not ended, nor kept waiting, by a model that found it in the list.
+boxes_of_people_are_not_ended_unasked() {
+	export TEST_PREFIX=$P
+	mcp <<-'END'
+	name = os.environ["TEST_PREFIX"] + "mine"
+	sbxrun("box", "create", "--id", name, "--rootfs", "host", "shell")
+	s = Server("", "")
+	s.initialize()
+	try:
+	    for tool in ("code_destroy_sandbox", "box_pause"):
+	        text = s.call(tool, sandbox_id=name)["content"][0]["text"]
+	        assert "Approval is needed" in text, (tool, text)
+	        there = sbxrun("box", "list", "--json")
+	        assert name in there and "paused" not in there, (tool, there)
+	    made = s.call("box_create", language="shell")["structuredContent"]["sandbox_id"]
+	    assert s.call("code_destroy_sandbox", sandbox_id=made)["structuredContent"]["success"]
+	finally:
+	    sbxrun("box", "destroy", name)
+	END
+}
+
 run_tests
