@@ -112,7 +112,7 @@ an_image_names_no_hosts_of_others() {
 	printf '[global]\nindex-url = http://other.example/simple\n' >"$B/rootfs/etc/pip.conf"
 	_box create --id "$ID" --rootfs "$B/rootfs" >/dev/null
 	run _with "$bound" _box install --json "$ID" pypi x
-	like "$out" 'more than the operator allows'
+	[[ $out == *'more than the operator allows'* ]] || escaped 'the image lets its box reach other.example'
 	nobody_reached '^11.0.2.1'
 	printf '[global]\nindex-url = http://good.example/simple\n' >"$B/rootfs/etc/pip.conf"
 	run _with "$bound" _box install --json "$ID" pypi x

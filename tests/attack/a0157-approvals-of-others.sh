@@ -2,9 +2,10 @@
 # Idea: approvals of `sbxrun mcp` used twice, for something else, made up, or asked with less than will run.
 # Escape: something runs that no person has allowed.
 # Views: own
-# shellcheck disable=SC2016,SC2154
+# shellcheck disable=SC2016,SC2034,SC2154
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/mcp.sh"
+ASSERTION_IS=ESCAPED
 
 an_answer_is_used_once_and_for_what_was_asked() {
 	mcp <<-'END'
