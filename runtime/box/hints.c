@@ -94,8 +94,9 @@ const char *hint_of_host(const char *host, uint16_t port, unsigned int why, stru
 	case EGRESS_DENIED:
 		return "--deny refuses this host";
 	case EGRESS_BAD_ADDRESS:
-		return "the machine's own addresses and clouds' metadata are never reached; those "
-		       "of private networks by --allow ADDRESS or --allow RANGE";
+		return "the machine's own addresses, link-local and reserved ones and clouds' "
+		       "metadata are never reached; those of private networks by --allow ADDRESS "
+		       "or --allow RANGE";
 	case EGRESS_FRONTED:
 		return "inside the connection another host was asked for, or a request that is not "
 		       "as HTTP has it";

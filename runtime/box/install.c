@@ -107,8 +107,8 @@ int install_read(const char *registry, const char *package, struct arena *a, str
 	package_split(&x, npm, a);
 	if (!(npm ? is_npm_name(x.name) : is_pypi_name(x.name)) || is_archive(x.name))
 		return err_set(e, ERR_USAGE,
-			       "%s is no name of a package: options, addresses, paths, archives and "
-			       "version control can't be installed",
+			       "%s is no name of a package (NAME, or NAME==VERSION): options, addresses, "
+			       "paths, archives and version control can't be installed",
 			       json_show(package).text);
 	if (x.version && !is_version(x.version))
 		return err_set(e, ERR_USAGE, "%s: the version is none (NAME==1.2.3)",

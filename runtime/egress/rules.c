@@ -140,6 +140,11 @@ static int rule_check_allowed(const struct egress_rule *r, struct error *e)
 		return err_set(e, ERR_USAGE,
 			       "a box reaches no address of this machine, and what the box itself "
 			       "listens on needs no rule: leave it out, or name another host");
+	if (r->match == EGRESS_RANGE && r->bits == (r->host.address.v6 ? 128 : 32) &&
+	    egress_address_place(&r->host.address) == EGRESS_NEVER)
+		return err_set(e, ERR_USAGE,
+			       "no box reaches this address: it is link-local, reserved, or where a "
+			       "cloud tells about the machine");
 	if (r->port == EGRESS_NAMES_PORT)
 		return err_set(e, ERR_USAGE,
 			       "port %d is where a box asks for names: it can't be allowed",

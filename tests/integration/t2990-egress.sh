@@ -193,6 +193,9 @@ rules_that_are_none_are_told_before_anything_runs() {
 		rc_is 125
 		like "$err" 'a box reaches no address of this machine'
 	done
+	_box --allow 169.254.169.254 'echo RAN'
+	rc_is 125
+	like "$err" '--allow 169.254.169.254: no box reaches this address'
 	_box --deny a.org 'echo RAN'
 	like "$err" 'nothing to deny'
 	_box --network none --allow a.org 'echo RAN'
