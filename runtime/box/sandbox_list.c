@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "box/image.h"
+#include "box/network_stay.h"
 #include "box/sandbox.h"
 #include "json/json.h"
 #include "state/ranges.h"
@@ -201,6 +202,20 @@ static const char *list_status(const struct sandbox *s, enum status status)
 	return "busy";
 }
 
+/* On record beside the facts, for it changes. */
+void sandbox_view_network(struct sandbox_view *v, const struct sandbox *s, struct arena *a)
+{
+	struct box_limits *l = &v->facts.limits;
+	struct network_rules rules;
+	struct error ignored;
+
+	if (network_read_record(s, a, &rules, &ignored) < 0)
+		return;
+	l->network = rules.allow.n > 0;
+	l->net_bytes = rules.most;
+	l->net_rate = rules.rate;
+}
+
 int sandbox_list(const char *root, struct arena *a, struct sandbox_view **ret, size_t *ret_n,
 		 struct error *e)
 {
@@ -225,6 +240,7 @@ int sandbox_list(const char *root, struct arena *a, struct sandbox_view **ret, s
 			.idle_s = s.used ? (sandbox_now() - s.used) / LOOP_SECOND : 0,
 			.facts = s.facts,
 		};
+		sandbox_view_network(&(*ret)[*ret_n - 1], &s, a);
 	}
 	return 0;
 }

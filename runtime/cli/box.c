@@ -67,6 +67,7 @@ int box_create_show(const struct cli *c, const char *id, const struct noted *not
 		return -1;
 	v.created = s.record.created;
 	v.facts = s.facts;
+	sandbox_view_network(&v, &s, c->arena);
 	sandbox_write(&v, &b);
 	b.len--; /* the brace: there is more to say */
 	buf_char(&b, ',');

@@ -21,6 +21,7 @@ what_is_allowed_is_reached_in_every_call() {
 	run _sh --json 'nc good.example 22 </dev/null; printf "GET http://good.example/p HTTP/1.1\r\nHost: good.example\r\n\r\n" | nc 127.0.0.1 3128 | tail -n 1; nc other.example 80'
 	like "$(_of .stdout)" 'SSH-2.0-lab.*GET /p'
 	is "$(_of .limits.network)" allow-list
+	is "$(_box list --json | jq -r '.[].limits.network')" allow-list
 	is "$(_of .usage.network.connections)" 2
 	is "$(_of '.denials[] | select(.kind == "network") | .hint')" '--allow other.example'
 	# What another call was refused, and carried, is its own.
@@ -31,6 +32,21 @@ what_is_allowed_is_reached_in_every_call() {
 	_box destroy "$BOX"
 	wait_until 10 _is_gone
 	nobody_asked other
+}
+
+what_may_be_reached_is_told_of_each_box() {
+	lab
+	bundle
+	run _box create --json --rootfs "$B/rootfs" --allow good.example --net-limit 1m
+	is "$(_of '.limits.network, .limits.net_bytes')" $'allow-list\n1048576'
+	_box destroy "$(_of .sandbox_id)"
+	run _box create --json --rootfs "$B/rootfs"
+	is "$(_of '.limits.network, .limits.net_bytes')" $'none\nnull'
+	BOX=$(_of .sandbox_id)
+	_box allow "$BOX" good.example
+	is "$(_box list --json | jq -r '.[].limits.network')" allow-list
+	_box allow --remove "$BOX" good.example
+	is "$(_box list --json | jq -r '.[].limits.network')" none
 }
 
 rules_change_while_it_runs() {
