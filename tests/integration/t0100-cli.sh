@@ -101,8 +101,8 @@ _answered() {
 }
 
 options_and_commands_of_other_tools_are_answered_with_ours() {
-	_answered 'not defined: --rm .*always removed' "$SBXRUN" do --rm python x
-	_answered 'not defined: -it .*leave it out' "$SBXRUN" do -it python x
+	_answered 'not defined: --rm .*always removed' "$SBXRUN" "do" --rm python x
+	_answered 'not defined: -it .*leave it out' "$SBXRUN" "do" -it python x
 	_answered 'not defined: -p .*nothing outside' "$SBXRUN" box create -p 80:80 python
 	_answered 'not defined: --name .*--id NAME' "$SBXRUN" box create --name=x python
 	refused 'not defined: -it .*process.terminal' sbx run -it "$P"

@@ -52,7 +52,6 @@ a_package_of_npm_is_there_for_node() {
 an_installation_has_its_registry_and_nothing_else() {
 	_needs_pip
 	registry
-	BOX=$ID
 	run _with "$OPERATOR" _box create --id "$ID" --rootfs host --memory 1g --allow other.example --allow good.example:22 python
 	run _with "$OPERATOR" _box install --json "$ID" pypi asks-others
 	is "$(_of .install.installed[0].name)" null
