@@ -183,8 +183,8 @@ static int exec_process_from_file(const struct exec_options *o, struct oci_proce
 				  struct arena *a, struct error *e)
 {
 	const struct oci_process container = *p;
-	size_t len;
-	char *text;
+	size_t len = 0;
+	char *text = NULL;
 
 	if (exec_read_file(o->process_file, a, &text, &len, e) < 0)
 		return err_wrap(e, "--process");

@@ -38,8 +38,10 @@ struct call *call_new(struct server *s, const char *id, bool modern)
 	if (slot == CALLS_MAX)
 		return NULL;
 	c = calloc(1, sizeof(*c));
-	if (!c)
+	if (!c) {
 		arena_out_of_memory();
+		return NULL;
+	}
 	c->server = s;
 	c->slot = slot;
 	c->id = arena_strdup(&c->arena, id);

@@ -110,8 +110,8 @@ static int message_read_kind(const char *line, size_t len, struct message *m, in
 	return 0;
 }
 
-int message_read(const char *line, size_t len, struct arena *a, struct message *ret, int *ret_code,
-		 struct error *e)
+int message_parse(const char *line, size_t len, struct arena *a, struct message *ret, int *ret_code,
+		  struct error *e)
 {
 	struct message m = {0};
 	struct envelope head = {0};

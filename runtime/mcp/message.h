@@ -33,8 +33,8 @@ extern const struct json_limits message_limits;
 
 /* Reads a line. -1: it is none; *ret_code says why, and ret->id whom to tell, as far as that can be
  * told. Trust: all of it is the client's, and in the end a model's. */
-int message_read(const char *line, size_t len, struct arena *a, struct message *ret, int *ret_code,
-		 struct error *e);
+int message_parse(const char *line, size_t len, struct arena *a, struct message *ret, int *ret_code,
+		  struct error *e);
 
 /* Reads params, or a part of them, by the rows of a table. */
 int message_read_part(const char *what, struct json_span part, const struct json_table *table,

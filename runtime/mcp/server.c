@@ -470,7 +470,7 @@ static void serve_line(struct server *s, const char *line, size_t len, bool too_
 	if (too_long) {
 		m.id = NULL;
 		answer_error(s, m.id, RPC_REQUEST, "a message has more than 8 MB", NULL, &a);
-	} else if (message_read(line, len, &a, &m, &code, &e) < 0) {
+	} else if (message_parse(line, len, &a, &m, &code, &e) < 0) {
 		answer_error(s, m.id, code, e.text, NULL, &a);
 	} else if (m.kind == MESSAGE_REQUEST) {
 		serve_request(s, &m, &a);

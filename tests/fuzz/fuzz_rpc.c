@@ -49,7 +49,7 @@ void fuzz_one(char *text, size_t len, struct arena *a)
 
 	check_span(text, len, json_span_member(text, len, "id"));
 	check_span(text, len, json_span_member(text, len, "params"));
-	if (message_read(text, len, a, &m, &code, &e) < 0) {
+	if (message_parse(text, len, a, &m, &code, &e) < 0) {
 		DEMAND(code == RPC_PARSE || code == RPC_REQUEST || code == RPC_PARAMS);
 		fuzz_check_error(&e);
 	} else {

@@ -42,7 +42,7 @@ static int read_line(const char *text, struct message *m)
 	struct error e;
 	int code = 0;
 
-	return message_read(text, strlen(text), &arena, m, &code, &e) < 0 ? code : 0;
+	return message_parse(text, strlen(text), &arena, m, &code, &e) < 0 ? code : 0;
 }
 
 TEST(messages_are_told_apart)
