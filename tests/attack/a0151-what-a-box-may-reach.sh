@@ -32,7 +32,7 @@ a_connection_from_before_is_cut() {
 	_new --allow good.example:5432
 	mkfifo go
 	exec 9<>go
-	_sh '{ echo first; cat; } | nc good.example 5432; echo end' <go >result 2>/dev/null &
+	_sh '{ echo first; cat; } | nc good.example 5432; echo end' <go >result 9>&- 2>/dev/null &
 	reached '^11.0.1.1 5432 .*first'
 	_box deny "$BOX" good.example
 	echo secret >&9
