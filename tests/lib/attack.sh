@@ -49,7 +49,7 @@ _find_refusal() {
 before_test() {
 	local ROWS SAYS
 	[ -n "${POLICY:-}" ] && [ "$POLICY" != oci ] && _find_refusal "$1" && [[ $SAYS == 'still not true'* ]] || return 0
-	WAIT_MOST=10
+	WAITS_IN_VAIN=$SAYS
 }
 
 # Whether the test that has failed did so as ROWS and SAYS have it.
@@ -76,6 +76,8 @@ other_verdict() {
 		verdict "not ok $TEST_ID $1: it passes under $POLICY, though attack/refused says $ROWS $SAYS" +
 	elif _failed_as_said; then
 		verdict "ok $TEST_ID $1 # as attack/refused says"
+	elif is_late; then
+		return 1
 	else
 		verdict "not ok $TEST_ID $1: $(reason_of_failure "$RC"); attack/refused says $ROWS $SAYS" +
 	fi

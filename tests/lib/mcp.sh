@@ -20,6 +20,7 @@ _mcp_failed() {
 	local why
 	cat "$T/said"
 	why=$(tail -n 1 "$T/said")
+	[[ $why != 'AssertionError: no line came' ]] || missed "the client: $why"
 	[[ -z ${ASSERTION_IS:-} || $why != AssertionError* ]] || fail "$ASSERTION_IS: $why"
 	fail "the client: $why"
 }

@@ -23,6 +23,11 @@
 # is caught by the mount check, and the machine's own mount table is never touched. It also has a network namespace of its own
 # with nothing but lo, so that no config can take an interface away from the machine.
 #
+# A test that misses a deadline (wait_until, `timeout` before rc_is, the time limit) is no failure yet: nothing says that the answer would have
+# been wrong. It prints a line `# late t0100 name: why` and is run once more, alone, with twice the time: by tests/run when its other files are
+# done, else at the end of its file. Then it counts as any other, and one that passes says so: `ok t0100 name # slow, and passed alone`.
+# A wrong result is never run again, and neither is a test that left a cgroup, a process or a record.
+#
 # What a test can use:
 #	bundle [FILTER…]		make the bundle $B (own rootfs of busybox) for the new id $ID; FILTERs are jq, see PRELUDE
 #	sbx ARG…			the runtime with the test's own --root
@@ -31,6 +36,7 @@
 #	is GOT WANT, isnt GOT UNWANTED, like GOT REGEX, unlike GOT REGEX, rc_is N, file_has FILE REGEX
 #	wait_until SECONDS CMD…		poll every 10 ms until CMD succeeds; on a busy machine for 60 s at least
 #	fail WHY, skip REASON, needs PROGRAM…
+#	missed WHY			fail, for a deadline that was missed: see below
 #	status_of ID, pid_of ID		from `state`
 #	cgroup_dir CONTROLLER [ID]	the directory of a container made by `bundle`; CONTROLLER counts on v1 only
 #	cgroup_procs [ID]		the file with its processes (an ordinary user's container is in a cgroup in its own)
@@ -39,7 +45,8 @@
 #	$VIEW				hybrid, v1 or v2: what the cgroup tree looks like
 # In a rootless view (lib/rootless-view) $SBXRUN is the runtime as the ordinary user $SBX_UID runs it, bundles are his and have a
 # user namespace, and lib/rootless-tests says which tests are run.
-# The environment may set SBXRUN (the runtime), TEST_LIMIT (seconds a test), TEST_ONLY (a glob of function names), TEST_VERBOSE.
+# The environment may set SBXRUN (the runtime), TEST_LIMIT (seconds a test), TEST_ONLY (a glob of function names), TEST_VERBOSE, TEST_ONCE (what
+# misses a deadline has failed).
 # Names of tests may also be given as arguments of the test file.
 
 TESTS_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -62,6 +69,9 @@ if [ "${SBXT_NS:-}" != $$ ]; then
 		sh -c 'mount --make-rshared / && ip link set lo up && exec bash "$0" "$@"' "$0" "$@"
 fi
 unset SBXT_NS
+# From tests/run: where it wants to read which tests were late, and whether this is the second time. Not for what tests start in their turn.
+LATE_FILE=${SBXT_LATE:-} ALONE=${SBXT_ALONE:-}
+unset SBXT_LATE SBXT_ALONE
 umask 022
 
 # Forks are dear in User-mode Linux (30 ms, an exec 50), so what every test passes through is written with builtins.
@@ -198,7 +208,7 @@ slurp() {
 }
 
 run() {
-	rc=0
+	rc=0 RAN=" $* "
 	"$@" >"$T/out" 2>"$T/err" || rc=$?
 	slurp out "$T/out"
 	slurp err "$T/err"
@@ -269,6 +279,11 @@ fail() {
 	exit 1
 }
 
+missed() {
+	(fail "$@") || cp "$T.why" "$T.late"
+	exit 1
+}
+
 skip() {
 	printf '%s' "$*" >"$T.skip"
 	exit 77
@@ -298,7 +313,11 @@ unlike() {
 }
 
 rc_is() {
-	[ "$rc" = "$1" ] || fail "status $rc, want $1; stdout '${out:0:200}' stderr '${err:0:300}'"
+	local say=fail
+	[ "$rc" != "$1" ] || return 0
+	# What timeout(1) says, or who was killed by it.
+	[ "$rc" != 124 ] && [[ $rc != 137 || $RAN != *' timeout '* ]] || say=missed
+	"$say" "status $rc, want $1; stdout '${out:0:200}' stderr '${err:0:300}'"
 }
 
 file_has() {
@@ -313,10 +332,13 @@ nap() {
 
 wait_until() {
 	# SECONDS say what a quiet machine needs. Nothing passes that wouldn't, it only takes longer to fail.
-	local end=$((${EPOCHREALTIME/./} + ${WAIT_MOST:-$(($1 < 60 ? 60 : $1))} * 1000000))
+	local most=${WAIT_MOST:-$(($1 < 60 ? 60 : $1))} end
 	shift
+	# What is said to be waited for in vain (lib/attack.sh).
+	[[ -z ${WAITS_IN_VAIN:-} || ! "still not true: $*" =~ $WAITS_IN_VAIN ]] || most=10
+	end=$((${EPOCHREALTIME/./} + most * (${#ALONE} + 1) * 1000000))
 	until "$@"; do
-		[ "${EPOCHREALTIME/./}" -lt "$end" ] || fail "still not true: $*"
+		[ "${EPOCHREALTIME/./}" -lt "$end" ] || missed "still not true: $*"
 		nap
 	done
 }
@@ -338,7 +360,7 @@ body() {
 	trap - TERM INT HUP
 	trap 'echo "$?" >&"$DONE_FD"' EXIT
 	trap note_failure ERR
-	N=0 ID='' B='' out='' err='' rc=0
+	N=0 ID='' B='' out='' err='' rc=0 RAN=''
 	export SBXT_TEST=$P T P TMPDIR=$T/tmp VIEW
 	[ -z "${SBX_UID:-}" ] || umask 0 # what a test makes as root is for the user
 	cd "$T"
@@ -489,9 +511,11 @@ verdict() {
 	FAILED=1
 }
 
-# Prints why the test ended with status $1: what an assertion said, else what `set -e` stopped on, else its last words.
+# Prints why the test ended with status $1, or in none: what an assertion said, else what `set -e` stopped on, else its last words.
 reason_of_failure() {
-	if [ -s "$T.why" ]; then
+	if [ "$1" = timeout ]; then
+		echo "not done within $((TEST_LIMIT * (${#ALONE} + 1))) s"
+	elif [ -s "$T.why" ]; then
 		head -n 1 "$T.why"
 	elif [ -s "$T.err" ]; then
 		head -n 1 "$T.err"
@@ -511,7 +535,7 @@ clean_up() {
 # Waits for the test's end, sets RC to its status or to "timeout". The test writes its status into a fifo, so that no
 # watchdog process is needed; one that was killed before it could is noticed by its absence.
 wait_for_body() {
-	local part='' ended='' end=$((${EPOCHREALTIME/./} + TEST_LIMIT * 1000000))
+	local part='' ended='' end=$((${EPOCHREALTIME/./} + TEST_LIMIT * (${#ALONE} + 1) * 1000000))
 	RC=''
 	# The time may be up between two digits: a read that fails has taken the first.
 	until read -rt 0.2 part <&"$DONE_FD"; do
@@ -535,6 +559,29 @@ wait_for_body() {
 	[ -n "$RC" ] || { RC=0; wait "$BODY_PID" 2>/dev/null || RC=$?; }
 }
 
+# Whether the test did nothing worse than to miss a deadline, for the first time.
+is_late() {
+	[ -z "$ALONE${TEST_ONCE:-}" ] && [ "$RC" != 0 ] && [ "$RC" != 77 ] || return 1
+	# What stops half-way leaves the mounts that it made itself.
+	[[ ! " ${LEAKS[*]}" =~ ' '(cgroup|state|process)' ' ]] || return 1
+	# It may have been forgiven a deadline, and have failed for another reason.
+	[ "$RC" = timeout ] || cmp -s "$T.why" "$T.late"
+}
+
+# Has test $1 run once more, and says what it said.
+put_off() {
+	{
+		echo "# late $TEST_ID $1: $(reason_of_failure "$RC")"
+		tail -n 60 "$T.log" | sed 's/^/    /'
+	} >"$T.verdict"
+	cat "$T.verdict"
+	if [ -n "$LATE_FILE" ]; then
+		echo "$1 $(realpath "$0")" >>"$LATE_FILE"
+	else
+		LATE+=("$1")
+	fi
+}
+
 run_one() {
 	local name=$1 label="$TEST_ID $1" began=${EPOCHREALTIME/./} took
 	set -m
@@ -549,8 +596,10 @@ run_one() {
 	if declare -F other_verdict >/dev/null && other_verdict "$name"; then
 		return
 	fi
-	if [ "$RC" = timeout ]; then
-		verdict "not ok $label: not done within $TEST_LIMIT s" +
+	if is_late; then
+		put_off "$name"
+	elif [ "$RC" = timeout ]; then
+		verdict "not ok $label: $(reason_of_failure "$RC")" +
 	elif [ "$RC" != 0 ] && [ "$RC" != 77 ]; then
 		verdict "not ok $label: $(reason_of_failure "$RC")" +
 	elif [ "${#LEAKS[@]}" != 0 ]; then
@@ -558,7 +607,7 @@ run_one() {
 	elif [ "$RC" = 77 ]; then
 		verdict "skip $label: $(cat "$T.skip" 2>/dev/null || echo 'no reason given')"
 	else
-		verdict "ok $label"
+		verdict "ok $label${ALONE:+ # slow, and passed alone}"
 	fi
 	# For the list of the slowest, which tests/run makes.
 	took=$(((${EPOCHREALTIME/./} - began) / 1000))
@@ -608,9 +657,25 @@ selected() {
 	return 1
 }
 
+# Runs the tests NAME…, whose prefixes begin with $1, the first with number $2.
+run_names() {
+	local prefix=$1 first=$2 names=("${@:3}") i dirs=()
+	for i in "${!names[@]}"; do
+		printf -v P '%s-%03d' "$prefix" $((first + i))
+		dirs+=("$SBXT_WORK/$P"/{state,tmp})
+	done
+	mkdir -p "${dirs[@]}"
+	[ -z "${SBX_UID:-}" ] || chown "$SBX_UID:$SBX_UID" "${dirs[@]}" "${dirs[@]%/*}"
+	for i in "${!names[@]}"; do
+		printf -v P '%s-%03d' "$prefix" $((first + i))
+		T=$SBXT_WORK/$P
+		run_one "${names[i]}"
+	done
+}
+
 run_tests() {
-	local name names=() i prefix dirs=()
-	FAILED=0
+	local name names=() prefix
+	FAILED=0 LATE=()
 	if [ ! -x "$SBXRUN" ]; then
 		echo "not ok $TEST_ID ${TEST_FILE%.sh}: there is no runtime at $SBXRUN"
 		exit 1
@@ -625,19 +690,11 @@ run_tests() {
 	done
 	[ "${#names[@]}" != 0 ] || exit 0
 	printf -v prefix 'sbxt-%04x%04x' $((RANDOM * 2 + RANDOM % 2)) $((RANDOM * 2 + RANDOM % 2))
-	for i in "${!names[@]}"; do
-		printf -v P '%s-%03d' "$prefix" "$i"
-		dirs+=("$SBXT_WORK/$P"/{state,tmp})
-	done
-	mkdir -p "${dirs[@]}"
-	[ -z "${SBX_UID:-}" ] || chown "$SBX_UID:$SBX_UID" "${dirs[@]}" "${dirs[@]%/*}"
 	mkfifo "$SBXT_WORK/$prefix-done"
 	exec {DONE_FD}<>"$SBXT_WORK/$prefix-done"
-	for i in "${!names[@]}"; do
-		printf -v P '%s-%03d' "$prefix" "$i"
-		T=$SBXT_WORK/$P
-		run_one "${names[i]}"
-	done
+	run_names "$prefix" 0 "${names[@]}"
+	ALONE=${LATE:+1}
+	[ -z "$ALONE" ] || run_names "$prefix" "${#names[@]}" "${LATE[@]}"
 	rm -rf --one-file-system "${SBXT_WORK:?}/$prefix"*
 	exit "$FAILED"
 }
