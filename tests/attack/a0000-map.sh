@@ -35,7 +35,7 @@ every_attack_is_in_the_map() {
 every_attack_says_what_an_escape_is() {
 	local file
 	for file in "$_here"/a[0-9][0-9][0-9][0-9]-*.sh; do
-		[ "${file##*/}" = "$TEST_FILE" ] || sed -n '2,/^\./p' "$file" | grep -qE '(Escape|Fake|Leak): ' || fail "$file"
+		[ "${file##*/}" = "$TEST_FILE" ] || sed -n '2,/^\./p' "$file" | grep -E '(Escape|Fake|Leak): ' >/dev/null || fail "$file"
 	done
 }
 

@@ -94,7 +94,7 @@ the_binary_of_an_exec_can_not_be_written() {
 	chmod 755 "$B/rootfs/script"
 	sbx run -d -b "$B" "$ID" >attacker.out 2>&1
 	for _ in 1 2 3 4 5 6; do
-		run timeout -k 1 20 "$SBXRUN" --root "$T/state" exec "$ID" /script
+		run timeout -k 1 60 "$SBXRUN" --root "$T/state" exec "$ID" /script
 	done
 	: >a/go
 	[ ! -e a/found ] || wait_until 20 test -e a/over

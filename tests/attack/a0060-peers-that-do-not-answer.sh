@@ -77,7 +77,7 @@ _signal_ends() {
 _ends_in_time() {
 	local end=$((${EPOCHREALTIME/./} + ${2:-60} * 1000000))
 	until dead "$BG"; do
-		[ "${EPOCHREALTIME/./}" -lt "$end" ] || { kill -KILL "$BG"; escaped "$1 does not end it"; }
+		[ "${EPOCHREALTIME/./}" -lt "$end" ] || { kill -KILL "$BG"; hangs "$1 does not end it"; }
 		nap
 	done
 }
@@ -85,7 +85,7 @@ _ends_in_time() {
 # The record is there, and nothing more happens without the peer.
 _is_at_work() {
 	wait_until 20 test -e "$T/state/$ID/state.json"
-	sleep 0.4
+	sleep 0.4 # no event: one that does not wait has ended by then
 	lives "$BG" || fail "it did not wait: $(<"$T/said")"
 }
 
@@ -165,7 +165,7 @@ a_console_socket_without_room_does_not_hold_up_a_run() {
 	_deaf "$T/sock"
 	bundle '.process.terminal = true' 'sh("sleep 100")'
 	background run -b "$B" --console-socket "$T/sock" "$ID" 2>"$T/said"
-	sleep 0.4
+	sleep 0.4 # no event: one that does not wait has ended by then
 	lives "$BG" || fail "it did not wait: $(<"$T/said")"
 	_signal_ends TERM
 	nothing_is_left
@@ -178,7 +178,7 @@ _out_of_memory() {
 		bundle 'sh("sleep 100")' '.linux.resources.memory = {limit: 20480, disableOOMKiller: true}'
 		background "$1" -b "$B" "$ID" 2>"$T/said"
 		wait_until 20 _has_begun
-		sleep 0.4
+		sleep 0.4 # no event: one that does not wait has ended by then
 		! lives "$BG" || return 0
 		wait_for_background
 	done

@@ -31,7 +31,7 @@ _stopped_in_the_making() {
 	for ((tries = 0; tries < 20; tries++)); do
 		background create -b "$B" "$ID" 2>"$T/said"
 		wait_until 20 _is_stopped_or_done
-		sleep 0.3 # it may be stopped when all is done
+		sleep 0.3 # no event: it may be stopped when all is done
 		! lives "$BG" || return 0
 		wait_for_background
 		sbx delete -f "$ID"
@@ -54,7 +54,7 @@ a_create_that_is_stopped_ends() {
 	_stopped_in_the_making
 	end=$((${EPOCHREALTIME/./} + 60000000))
 	until dead "$BG"; do
-		[ "${EPOCHREALTIME/./}" -lt "$end" ] || { kill -KILL "$BG"; escaped 'it hangs'; }
+		[ "${EPOCHREALTIME/./}" -lt "$end" ] || { kill -KILL "$BG"; hangs 'it hangs'; }
 		nap
 	done
 	wait_for_background

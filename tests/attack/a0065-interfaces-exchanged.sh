@@ -49,7 +49,7 @@ _exchange() {
 # Nobody but the one that left has the host's name, address or route.
 _nobody_came() {
 	local mac
-	! _neighbour ip -o link show evilpeer | grep -q link-netns || escaped 'the other end of his pair is here'
+	! _neighbour ip -o link show evilpeer | grep link-netns >/dev/null || escaped 'the other end of his pair is here'
 	mac=$(_mac_of nx0)
 	[ -z "$mac" ] || [ "$mac" = "$MAC" ] || escaped "nx0 is $(ip -o addr show dev nx0)"
 	hides "$(ip -o link)" 'evil|dev[0-9]'

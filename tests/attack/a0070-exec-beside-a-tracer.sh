@@ -35,7 +35,7 @@ _hunt_execs() {
 	local i
 	REFUSED=0
 	for ((i = 0; i < STARTS; i++)); do
-		timeout -k 1 20 "$SBXRUN" --root "$T/state" exec --env TOKEN=canary "$ID" /hunter idle </dev/null >/dev/null 2>errors ||
+		timeout -k 1 60 "$SBXRUN" --root "$T/state" exec --env TOKEN=canary "$ID" /hunter idle </dev/null >/dev/null 2>errors ||
 			! grep -q 'CAP_SYS_PTRACE' errors || REFUSED=$((REFUSED + 1))
 	done
 	call_it_off
@@ -101,7 +101,7 @@ _neighbour() {
 	B=$B-canary
 	for ((i = 0; i < STARTS; i++)); do
 		run sbx create -b "$B" "$ID"
-		[ "$rc" != 0 ] || timeout 30 "$SBXRUN" --root "$T/state" start "$ID" >/dev/null 2>>errors || :
+		[ "$rc" != 0 ] || timeout 60 "$SBXRUN" --root "$T/state" start "$ID" >/dev/null 2>>errors || :
 		run sbx delete -f "$ID"
 	done
 	run sbx create -b "$B" "$ID"

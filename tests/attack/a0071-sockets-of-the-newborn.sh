@@ -25,8 +25,8 @@ an_exec_ends_with_its_program() {
 	local i
 	_lurk keep
 	for ((i = 0; i < STARTS; i++)); do
-		timeout -k 1 20 "$SBXRUN" --root "$T/state" exec "$ID" /thief idle </dev/null >/dev/null 2>errors || {
-			[ $? != 124 ] || escaped 'exec did not end'
+		timeout -k 1 60 "$SBXRUN" --root "$T/state" exec "$ID" /thief idle </dev/null >/dev/null 2>errors || {
+			[ $? != 124 ] || hangs 'exec did not end'
 			fail "$(<errors)"
 		}
 	done
@@ -55,7 +55,7 @@ _create() {
 
 _start() {
 	sbx create -b "$B" "$ID"
-	timeout -k 1 20 "$SBXRUN" --root "$T/state" start "$ID" 2>errors || [ $? != 124 ] || escaped 'start did not end'
+	timeout -k 1 60 "$SBXRUN" --root "$T/state" start "$ID" 2>errors || [ $? != 124 ] || hangs 'start did not end'
 }
 
 a_start_ends_when_the_program_runs() {
@@ -73,7 +73,7 @@ nobody_else_is_taken_for_what_exec_brings_in() {
 	local i
 	_lurk lie
 	for ((i = 0; i < STARTS; i++)); do
-		timeout -k 1 20 "$SBXRUN" --root "$T/state" exec "$ID" /thief idle </dev/null >/dev/null 2>errors || :
+		timeout -k 1 60 "$SBXRUN" --root "$T/state" exec "$ID" /thief idle </dev/null >/dev/null 2>errors || :
 	done
 	call_it_off
 	hides "$REPORT" 'GOT [^

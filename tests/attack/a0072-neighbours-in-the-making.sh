@@ -135,7 +135,7 @@ a_neighbour_of_a_neighbour_is_not_caught_before_its_filter() {
 _exec_many_times() {
 	local i refused=0
 	for ((i = 0; i < STARTS; i++)); do
-		timeout -k 1 20 "$SBXRUN" --root "$T/state" exec "$POD" /bin/sleep 0.01 </dev/null >/dev/null 2>errors ||
+		timeout -k 1 60 "$SBXRUN" --root "$T/state" exec "$POD" /bin/sleep 0.01 </dev/null >/dev/null 2>errors ||
 			! grep -q CAP_SYS_PTRACE errors || refused=$((refused + 1))
 		cat errors
 	done

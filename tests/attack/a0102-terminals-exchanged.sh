@@ -95,7 +95,7 @@ _terminals() {
 	_image '.process.terminal = true'
 	_exchange "$@"
 	for ((i = 0; i < STARTS; i++)); do
-		at_terminal timeout -k 1 30 "$SBXRUN" --root "$T/state" run -b "$B" "$ID" </dev/null
+		at_terminal timeout -k 1 60 "$SBXRUN" --root "$T/state" run -b "$B" "$ID" </dev/null
 		_judge "start $i"
 		[[ $* == *console* ]] || _judge_console "start $i"
 		_judge_mounts "start $i"
@@ -130,7 +130,7 @@ pts_exchanged_with_a_neighbours() {
 	_image '.process.terminal = true' '.mounts |= [{destination: "/dev/other", source: ($T + "/neighbour"), options: ["bind"]}] + .'
 	_exchange pts other
 	for ((i = 0; i < STARTS; i++)); do
-		at_terminal timeout -k 1 30 "$SBXRUN" --root "$T/state" run -b "$B" "$ID" </dev/null
+		at_terminal timeout -k 1 60 "$SBXRUN" --root "$T/state" run -b "$B" "$ID" </dev/null
 		_judge "start $i"
 		_judge_console "start $i"
 		# The first of a devpts of its own: number 0 of the other one is taken.
@@ -151,7 +151,7 @@ _execs() {
 	sbx run -d -b "$B" "$ID"
 	_exchange "$@"
 	for ((i = 0; i < STARTS; i++)); do
-		at_terminal timeout -k 1 30 "$SBXRUN" --root "$T/state" exec -t "$ID" /bin/sh -c "$_SEE" </dev/null
+		at_terminal timeout -k 1 60 "$SBXRUN" --root "$T/state" exec -t "$ID" /bin/sh -c "$_SEE" </dev/null
 		_judge "exec $i"
 		[ ! -e overheard ] || _neighbour_heard_nothing "exec $i: "
 	done

@@ -13,7 +13,7 @@ _hunt() {
 	mkdir outside
 	for ((i = 0; i < STARTS; i++)); do
 		# A hunter that attaches may disturb the program's end, but not the host.
-		timeout -k 1 20 "$SBXRUN" --root "$T/state" exec "$ID" /hunter idle </dev/null >/dev/null 2>>errors 9<outside || :
+		timeout -k 1 60 "$SBXRUN" --root "$T/state" exec "$ID" /hunter idle </dev/null >/dev/null 2>>errors 9<outside || :
 	done
 	call_it_off
 	hides "$REPORT" 'GOT [^

@@ -33,7 +33,7 @@ during_and_after_exec() {
 	local i
 	_lie_in_wait
 	for ((i = 0; i < STARTS; i++)); do
-		timeout -k 1 20 "$SBXRUN" --root "$T/state" exec "$ID" /bin/true </dev/null >/dev/null 2>>errors || :
+		timeout -k 1 60 "$SBXRUN" --root "$T/state" exec "$ID" /bin/true </dev/null >/dev/null 2>>errors || :
 	done
 	_call_it_off
 }
@@ -44,7 +44,7 @@ during_and_after_a_container_that_joins() {
 	hunter=$B first=$(pid_of "$ID")
 	bundle 'args(["/bin/true"])' "ns(\"pid\"; \"/proc/$first/ns/pid\")"
 	for ((i = 0; i < STARTS; i++)); do
-		timeout -k 1 20 "$SBXRUN" --root "$T/state" run -b "$B" "$ID" </dev/null >/dev/null 2>>errors || :
+		timeout -k 1 60 "$SBXRUN" --root "$T/state" run -b "$B" "$ID" </dev/null >/dev/null 2>>errors || :
 		run sbx delete -f "$ID"
 	done
 	B=$hunter
@@ -55,7 +55,7 @@ in_a_user_namespace() {
 	local i
 	_lie_in_wait 'ns("user") | .linux.uidMappings = [{containerID: 0, hostID: 0, size: 65536}] | .linux.gidMappings = .linux.uidMappings'
 	for ((i = 0; i < STARTS; i++)); do
-		timeout -k 1 20 "$SBXRUN" --root "$T/state" exec "$ID" /bin/true </dev/null >/dev/null 2>>errors || :
+		timeout -k 1 60 "$SBXRUN" --root "$T/state" exec "$ID" /bin/true </dev/null >/dev/null 2>>errors || :
 	done
 	_call_it_off
 }

@@ -46,7 +46,7 @@ being_watched_gives_no_call() {
 
 # Without a watcher the container would go on, and what it does then would be missing in what is taken for all of it.
 nobody_runs_on_unwatched() {
-	local watcher pid i=0
+	local watcher pid
 	bundle 'args(["sleep", "1000"])'
 	sbx learn -o "$T/learned" run -b "$B" "$ID" 2>err &
 	wait_until 30 eval '[ "$(status_of "$ID" 2>/dev/null)" = running ]'
@@ -54,10 +54,7 @@ nobody_runs_on_unwatched() {
 	wait_until 30 eval '[[ $(tr "\0" " " <"/proc/$pid/cmdline") == sleep* ]]'
 	watcher=$(awk '/^TracerPid:/ { print $2 }' "/proc/$pid/status")
 	kill -9 "$watcher"
-	while [ -e "/proc/$pid/exe" ] && [ $((i++)) -lt 1000 ]; do
-		sleep 0.01
-	done
-	[ ! -e "/proc/$pid/exe" ] || escaped 'it runs on'
+	(wait_until 30 test ! -e "/proc/$pid/exe") || hangs 'it runs on'
 	wait $! || :
 }
 

@@ -51,12 +51,12 @@ nothing_is_waited_for() {
 	_new
 	_sh 'mkfifo p; mkdir d'
 	for verb in read stat rm-file; do
-		run timeout 20 "$SBXRUN" --root "$T/state" box "$verb" "$BOX" p
-		[ "$rc" != 124 ] || faked "$verb waits for whoever opens the other end"
+		run timeout 60 "$SBXRUN" --root "$T/state" box "$verb" "$BOX" p
+		[ "$rc" != 124 ] || hangs "$verb waits for whoever opens the other end"
 		[ "$verb" != read ] || like "$err" 'no regular file'
 		_sh 'rm -f p; mkfifo p'
 	done
-	run timeout 20 "$SBXRUN" --root "$T/state" box write "$BOX" p <<<x
+	run timeout 60 "$SBXRUN" --root "$T/state" box write "$BOX" p <<<x
 	rc_is 0
 	run _box read "$BOX" p
 	is "$out" x
@@ -74,8 +74,8 @@ fcntl.fcntl(f, fcntl.F_SETLEASE, fcntl.F_WRLCK); fcntl.fcntl(f, 10, 0)
 import signal; signal.signal(signal.SIGIO, signal.SIG_IGN)
 print("up", flush=True); time.sleep(1000)' >up &
 	wait_until 20 grep -q up up
-	run timeout 20 "$SBXRUN" --root "$T/state" box read "$BOX" leased
-	[ "$rc" != 124 ] || faked 'a lease holds up who reads'
+	run timeout 60 "$SBXRUN" --root "$T/state" box read "$BOX" leased
+	[ "$rc" != 124 ] || hangs 'a lease holds up who reads'
 	rc_is 1
 	kill -TERM $!
 	wait $! || :
@@ -91,7 +91,7 @@ devices_and_hard_links_of_a_volume_are_nobodys() {
 	ln project/one project/two
 	_new -v "$T/project:/workspace"
 	for path in zero mem; do
-		run timeout 20 "$SBXRUN" --root "$T/state" box read "$BOX" "$path"
+		run timeout 60 "$SBXRUN" --root "$T/state" box read "$BOX" "$path"
 		rc_is 1
 		like "$err" 'no regular file'
 	done
@@ -179,9 +179,9 @@ rights_are_those_of_the_boxs_user() {
 
 # Neither the record nor the files of another box are anywhere in it.
 a_box_is_alone() {
-	_new --id other
+	_new --id "$P.other"
 	_sh 'echo secret of another >/workspace/f; echo secret of another >/tmp/f'
-	_new --id mine
+	_new --id "$P.mine"
 	run _sh "grep -rl 'secret of another' /workspace /tmp /dev/shm 2>/dev/null; ls $T /run/* 2>/dev/null; cat /proc/*/root/workspace/f 2>/dev/null; true"
 	is "$out" ''
 }

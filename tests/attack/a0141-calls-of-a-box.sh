@@ -73,9 +73,9 @@ a_call_is_not_hit_by_the_end_of_the_one_before() {
 }
 
 ids_are_names_and_nothing_else() {
-	_new --id mine
+	_new --id "$P"
 	mkdir -p elsewhere/box-x
-	for id in ../elsewhere/box-x /etc . .. 'mine/..' "$(printf 'mine\n')x" -- '' ; do
+	for id in ../elsewhere/box-x /etc . .. "$P/.." "$P"$'\nx' -- '' ; do
 		run sbx box destroy -- "$id"
 		rc_is 125
 		run sbx box exec "$id" -- true

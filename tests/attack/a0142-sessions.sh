@@ -76,9 +76,14 @@ threading.Thread(target=flood, daemon=True).start()'
 
 words_between_calls_end_the_session() {
 	_new
-	_cell "$FIND"$'threading.Timer(0.1, lambda: frame(t="result", id=2, data={"text/plain": "of another call"})).start()'
+	_cell "$FIND"'def late():
+    while not os.path.exists("go"): time.sleep(0.01)
+    frame(t="result", id=2, data={"text/plain": "of another call"})
+    open("said", "w")
+threading.Thread(target=late, daemon=True).start()'
 	rc_is 0
-	sleep 0.5
+	_box write "$BOX" go </dev/null
+	wait_until 30 _box read "$BOX" said
 	_cell '"mine"'
 	hides "$out" 'of another call'
 	[ "$(_of .success)" = false ] || [ "$(_of .session.began)" = true ] || faked "what was said between the calls was taken: ${out:0:500}"

@@ -120,7 +120,7 @@ directories_exchanged_while_they_are_kept() {
 	wait_until 20 grep -q up up
 	for ((i = 0; i < STARTS; i++)); do
 		run timeout 60 "$SBXRUN" --root "$T/state" box diff "$P.a"
-		[ "$rc" != 124 ] || faked 'who compares waits for ever'
+		[ "$rc" != 124 ] || hangs 'who compares waits for ever'
 		[[ $out != *dir* ]] || escaped 'a directory of the host is listed'
 	done
 	kill -TERM $!
@@ -172,7 +172,7 @@ files_of_snapshots_that_lie() {
 	) || fail 'the file of a snapshot looks otherwise'
 	while (umask 077 && exec python3 lie.py "$T/state/boxes:snapshots/good" "$T/state/boxes:snapshots/lie" "$T/canary" "$n"); do
 		run timeout 60 "$SBXRUN" --root "$T/state" box fork --id "$P.l$n" lie
-		[ "$rc" != 124 ] || faked "lie $n keeps everybody waiting"
+		[ "$rc" != 124 ] || hangs "lie $n keeps everybody waiting"
 		holds canary/secret secret
 		[ "$(ls canary)" = $'dir\nsecret' ] || escaped "lie $n has made a file of the host"
 		if [ "$rc" = 0 ]; then

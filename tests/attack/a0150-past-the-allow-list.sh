@@ -237,7 +237,7 @@ when_the_carrier_is_killed_the_network_is_gone() {
 	mkfifo go
 	exec 9<>go
 	sbx "do" --json --rootfs "$B/rootfs" --allow good.example:22 --allow good.example:5432 -- sh -c '{ echo first; head -n 1; sleep 0.2; } | nc good.example 5432; echo cut; nc good.example 22 </dev/null || echo no name; nc 198.18.1.0 22 </dev/null || echo refused; nc 11.0.1.1 22 </dev/null || echo refused
-		printf "CONNECT good.example:22 HTTP/1.1\r\n\r\n" | nc 127.0.0.1 3128 || echo no proxy' <go >result 2>/dev/null &
+		printf "CONNECT good.example:22 HTTP/1.1\r\n\r\n" | nc 127.0.0.1 3128 || echo no proxy' <go >result 9>&- 2>/dev/null &
 	reached '^11.0.1.1 5432 .*first'
 	kill -KILL "$(carrier)"
 	echo on >&9

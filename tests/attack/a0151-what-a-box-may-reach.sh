@@ -47,7 +47,7 @@ a_listener_from_before_is_the_boxs_alone() {
 	_new
 	mkfifo go
 	exec 9<>go
-	_sh 'nc -l -p 2222 </dev/null >/dev/null 2>&1 & head -n 1 >/dev/null; echo end' <go >result 2>/dev/null &
+	_sh 'nc -l -p 2222 </dev/null >/dev/null 2>&1 & head -n 1 >/dev/null; echo end' <go >result 9>&- 2>/dev/null &
 	wait_until 20 _listens
 	run _box allow "$BOX" good.example:2222
 	rc_is 0
@@ -56,7 +56,7 @@ a_listener_from_before_is_the_boxs_alone() {
 	wait_until 30 grep -q end result
 	nobody_reached .
 }
-_listens() { nsenter -t "$(sbx state "box-$BOX" | jq .pid)" -n sh -c 'cat /proc/net/tcp /proc/net/tcp6' | grep -q ':08AE '; }
+_listens() { nsenter -t "$(sbx state "box-$BOX" | jq .pid)" -n sh -c 'cat /proc/net/tcp /proc/net/tcp6' | grep ':08AE ' >/dev/null; }
 
 # A python3 of the root filesystem that tells how it was called, and asks for everything.
 _hostile_python() {
@@ -127,7 +127,7 @@ a_report_is_no_way_out() {
 	for what in 'ln -s '"$T"'/canary $f' 'ln -s /proc/1/environ $f' 'mkfifo $f' 'mkdir $f' 'dd if=/dev/zero of=$f bs=1M count=20 2>/dev/null' 'i=0; while [ $i -lt 3000 ]; do printf [; i=$((i+1)); done >$f'; do
 		_hostile_python 'for f; do case $f in /workspace/.install-*) rm -f $f; '"$what"';; esac; done; exit 0'
 		[ -e "$T/state/box-$ID" ] || _box create --id "$ID" --rootfs "$B/rootfs" >/dev/null
-		run _with '{"version": 1, "registries": {"pypi": {"index": "http://good.example/simple"}}}' _box install --json --timeout 20 "$ID" pypi x
+		run _with '{"version": 1, "registries": {"pypi": {"index": "http://good.example/simple"}}}' _box install --json --timeout 60 "$ID" pypi x
 		is "$(_of .install.installed)" '[]'
 		hides "$out" canary
 		_box destroy "$ID"

@@ -18,7 +18,7 @@ _hunt_in_joined() {
 	ln "$hunter/rootfs/hunter" "$B/rootfs/hunter"
 	: >"$B/rootfs/prey"
 	for ((i = 0; i < STARTS; i++)); do
-		timeout 30 "$SBXRUN" --root "$T/state" run -b "$B" "$ID" </dev/null >/dev/null 2>>errors || :
+		timeout 60 "$SBXRUN" --root "$T/state" run -b "$B" "$ID" </dev/null >/dev/null 2>>errors || :
 		run sbx delete -f "$ID"
 	done
 	B=$hunter

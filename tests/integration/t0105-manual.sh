@@ -171,11 +171,11 @@ the_completion_knows_ids_signals_and_words() {
 	is "${OFFERS[*]}" exec
 	_complete box re
 	is "${OFFERS[*]}" 'read resume'
-	sbx box create --rootfs "$B/rootfs" --id mine >/dev/null
+	sbx box create --rootfs "$B/rootfs" --id "$P" >/dev/null
 	_complete --root "$T/state" box exec ''
-	is "${OFFERS[*]}" mine
-	_complete --root "$T/state" box read mine ''
-	isnt "${OFFERS[*]}" mine
+	is "${OFFERS[*]}" "$P"
+	_complete --root "$T/state" box read "$P" ''
+	isnt "${OFFERS[*]}" "$P"
 	_complete --root "$T/state" box list ''
 	is "${OFFERS[*]}" ''
 	: >code.py

@@ -95,7 +95,7 @@ a_place_that_cannot_be_written_fails_the_create() {
 
 the_pidfd_socket_gets_a_pidfd_of_init() {
 	bundle 'sh("sleep 100")'
-	run timeout 30 python3 - "$SBXRUN" "$T/state" "$B" "$ID" <<-'END'
+	run timeout 60 python3 - "$SBXRUN" "$T/state" "$B" "$ID" <<-'END'
 		import array, os, re, socket, subprocess, sys
 		runtime, root, bundle, id = sys.argv[1:]
 		listener = socket.socket(socket.AF_UNIX)

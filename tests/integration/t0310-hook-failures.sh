@@ -114,11 +114,10 @@ a_caller_that_ignores_sigchld_sees_the_failure() {
 }
 
 a_time_out_kills_the_hook_and_what_it_started() {
-	local begin=$EPOCHSECONDS pid
+	local pid
 	bundle '.hooks.createRuntime = [{path: "/bin/sh", timeout: 1,
-		args: ["sh", "-c", "trap : TERM INT HUP; sleep 200 & echo $! >\($T)/child; echo $$ >\($T)/pid; sleep 200; sleep 200"]}]' "$POSTSTOP"
+		args: ["sh", "-c", "trap : TERM INT HUP; sleep 2000 & echo $! >\($T)/child; echo $$ >\($T)/pid; sleep 2000; sleep 2000"]}]' "$POSTSTOP"
 	refused 'createRuntime.*tim' sbx create -b "$B" "$ID"
-	[ $((EPOCHSECONDS - begin)) -lt 90 ] || fail 'it took too long'
 	for pid in pid child; do
 		wait_until 10 dead "$(<"$pid")"
 	done
@@ -127,7 +126,7 @@ a_time_out_kills_the_hook_and_what_it_started() {
 }
 
 a_time_out_counts_inside_too() {
-	bundle writable '.hooks.startContainer = [{path: "/bin/sh", timeout: 1, args: ["sh", "-c", "sleep 200"]}]' 'sh("echo >/mark")'
+	bundle writable '.hooks.startContainer = [{path: "/bin/sh", timeout: 1, args: ["sh", "-c", "sleep 2000"]}]' 'sh("echo >/mark")'
 	refused 'startContainer.*tim' sbx run -b "$B" "$ID"
 	[ ! -e "$B/rootfs/mark" ] || fail 'the program has run'
 	nothing_is_left

@@ -223,7 +223,7 @@ fcntl.ioctl(fds[0], 0xc0182101, bytearray(struct.pack("QqiI", ident, 0, -28, 0))
 a_listener_gets_the_state_and_answers_for_the_call() {
 	local listener
 	needs python3
-	timeout 20 python3 -c "$_LISTENER" "$T/sock" "$T/ready" >listened 2>listener.err &
+	timeout 60 python3 -c "$_LISTENER" "$T/sock" "$T/ready" >listened 2>listener.err &
 	listener=$!
 	wait_until 20 test -e ready
 	_under 'mkdir /made' '[{names: ["mkdir", "mkdirat"], action: "SCMP_ACT_NOTIFY"}]' \

@@ -172,7 +172,7 @@ an_interface_that_cannot_be_told_from_others_is_not_brought_back() {
 	_other_with ndh
 	run strace -o trace -e trace=recvmsg "$SBXRUN" --root "$T/state" create -b "$B" "$ID"
 	rc_is 0
-	hear=$(grep recvmsg trace | grep -n AF_NETLINK | head -n 1 | cut -d: -f1)
+	hear=$(grep recvmsg trace | awk '/AF_NETLINK/ && !n { n = NR } END { print n }')
 	sbx delete -f "$ID"
 	nsenter -t "$OTHER" -n ip link del in-f
 	_interface ndh

@@ -61,7 +61,7 @@ every_process_in_the_cgroup_dies_with_the_container() {
 a_fork_bomb_ends_with_delete() {
 	bundle 'sh("f() { f | f & }; f; sleep 100")' 'without_ns("pid")' '.linux.cgroupsPath = "/" + $ID' '.linux.resources.pids.limit = 30'
 	sbx run -d -b "$B" "$ID"
-	sleep 0.2
+	sleep 0.2 # no event: it grows, and is never all there
 	sbx delete -f "$ID"
 	is "$(_all)" ''
 }

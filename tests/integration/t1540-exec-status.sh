@@ -86,13 +86,11 @@ _thaw() {
 }
 
 a_paused_container_is_refused_before_anything_hangs() {
-	local before=$SECONDS
 	box
 	_freeze
 	exec_refused 'paused' "$ID" true
 	exec_refused 'paused' -d --pid-file pid "$ID" true
 	[ ! -e pid ] || fail 'there is a pid file'
-	[ $((SECONDS - before)) -lt 60 ] || fail 'it hung'
 	_thaw
 	in_box "$ID" true
 	rc_is 0

@@ -21,7 +21,7 @@ _hunt() {
 	lie_in_wait "$@"
 	for ((i = 0; i < _MANY; i++)); do
 		# A hunter that attaches may disturb the program's end, but not the host.
-		timeout 20 "$SBXRUN" --root "$T/state" exec "$ID" /hunter idle </dev/null >/dev/null 2>>errors || :
+		timeout 60 "$SBXRUN" --root "$T/state" exec "$ID" /hunter idle </dev/null >/dev/null 2>>errors || :
 	done
 	_call_it_off
 }
@@ -60,7 +60,7 @@ a_container_that_joins_the_pid_namespace_is_no_prey() {
 		'caps(["CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH", "CAP_KILL"])'
 	ln "$hunter/rootfs/hunter" "$B/rootfs/hunter"
 	for ((i = 0; i < _MANY / 4; i++)); do
-		timeout 20 "$SBXRUN" --root "$T/state" run -b "$B" "$ID" </dev/null >/dev/null 2>>errors || :
+		timeout 60 "$SBXRUN" --root "$T/state" run -b "$B" "$ID" </dev/null >/dev/null 2>>errors || :
 		sbx delete -f "$ID"
 	done
 	B=$hunter

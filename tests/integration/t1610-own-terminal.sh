@@ -68,16 +68,16 @@ the_end_of_input_ends_a_shell() {
 	local i
 	bundle "$_terminal" 'args(["/bin/sh"])'
 	for i in 1 2 3 4 5 6 7 8; do
-		run timeout -s KILL 30 "$SBXRUN" --root "$T/state" run -b "$B" "$ID" </dev/null
+		run timeout -s KILL 60 "$SBXRUN" --root "$T/state" run -b "$B" "$ID" </dev/null
 		rc_is 0
-		run bash -c 'echo "echo said-$0" | timeout -s KILL 30 "$@"' "$i" "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
+		run bash -c 'echo "echo said-$0" | timeout -s KILL 60 "$@"' "$i" "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
 		rc_is 0
 		like "$out" "said-$i"
 	done
 	bundle 'sh("sleep 1000")'
 	sbx run -d -b "$B" "$ID"
 	for i in 1 2 3 4 5; do
-		run timeout -s KILL 30 "$SBXRUN" --root "$T/state" exec -t "$ID" sh </dev/null
+		run timeout -s KILL 60 "$SBXRUN" --root "$T/state" exec -t "$ID" sh </dev/null
 		rc_is 0
 	done
 }
@@ -159,7 +159,7 @@ input_that_ends_within_a_line_ends_too() {
 
 output_to_nobody_does_not_hang() {
 	bundle "$_terminal" 'sh("i=0; while [ $i -lt 2000 ]; do i=$((i + 1)); echo line of some length; done; exit 6")'
-	run timeout 30 sh -c '"$@" >&-' sh "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
+	run timeout 60 sh -c '"$@" >&-' sh "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
 	rc_is 6
 	nothing_is_left
 }

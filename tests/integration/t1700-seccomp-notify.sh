@@ -59,7 +59,7 @@ calls_that_the_runtime_makes_itself_may_be_asked_about() {
 	bundle writable "$(_asking '["sendmsg", "recvmsg", "writev", "close", "close_range", "read", "dup2", "fcntl", "ioctl"]')" \
 		'sh("echo said; exit 3")'
 	_listen 1 0
-	run timeout 40 "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
+	run timeout 60 "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
 	rc_is 3
 	is "$out" said
 	_listener_is_done
@@ -77,7 +77,7 @@ write_may_not() {
 even_execve_may_be_asked_about() {
 	bundle "$(_asking '["execve"]')" 'args(["/bin/echo", "said"])'
 	_listen 1 0
-	run timeout 40 "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
+	run timeout 60 "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
 	rc_is 0
 	is "$out" said
 	_listener_is_done
@@ -86,7 +86,7 @@ even_execve_may_be_asked_about() {
 an_exec_that_the_listener_denies_is_an_error() {
 	bundle "$(_asking '["execve"]')" 'args(["/bin/echo", "said"])'
 	_listen 1 13
-	run timeout 40 "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
+	run timeout 60 "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
 	isnt "$rc" 0
 	is "$out" ''
 	like "$err" 'permission denied'

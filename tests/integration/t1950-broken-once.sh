@@ -107,7 +107,7 @@ a_lock_that_is_never_given_back_is_an_error_and_no_hang() {
 	box
 	exec 8<"$T/state/$ID"
 	flock -x 8
-	run timeout 40 "$SBXRUN" --root "$T/state" delete --force "$ID"
+	run timeout 60 "$SBXRUN" --root "$T/state" delete --force "$ID"
 	rc_is 1
 	like "$err" 'locked'
 	[ -e "$T/state/$ID" ] || fail 'it went past the lock'

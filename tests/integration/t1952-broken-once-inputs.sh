@@ -107,7 +107,7 @@ a_neighbour_that_may_trace_in_its_user_namespace_gets_nothing_of_one_that_joins_
 	run sbx run -b "$B" "$ID"
 	for ((i = 0; i < many; i++)); do
 		# One that attaches may disturb the program's end, but not the host.
-		timeout 20 "$SBXRUN" --root "$T/state" run -b "$B" "$ID" </dev/null >/dev/null 2>>errors || :
+		timeout 60 "$SBXRUN" --root "$T/state" run -b "$B" "$ID" </dev/null >/dev/null 2>>errors || :
 	done
 	: >"$neighbour/rootfs/end"
 	wait_until 20 grep -q ^end "$neighbour/rootfs/report"
@@ -161,9 +161,9 @@ _ticks_of() {
 a_run_whose_output_would_block_does_not_spin() {
 	local before after
 	_run_into_a_full_pipe O_NONBLOCK
-	sleep 0.2
+	sleep 0.2 # no event: whatever it has to do first
 	before=$(_ticks_of "$BG")
-	sleep 1.5
+	sleep 1.5 # no event: it has the time to spin
 	after=$(_ticks_of "$BG")
 	# Of 150.
 	[ "$((${after:-0} - ${before:-0}))" -lt 50 ] || fail "it has used $((after - before)) ticks in 1.5 s"

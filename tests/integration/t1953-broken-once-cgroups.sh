@@ -29,7 +29,7 @@ _is_frozen() {
 _is_deleted_though_frozen() {
 	local pid
 	pid=$(pid_of "$ID")
-	run timeout 30 "$SBXRUN" --root "$T/state" delete --force "$ID"
+	run timeout 60 "$SBXRUN" --root "$T/state" delete --force "$ID"
 	rc_is 0
 	dead "$pid" || fail 'it is alive'
 	nothing_is_left
@@ -78,7 +78,7 @@ a_container_that_hands_its_controllers_down_can_be_entered() {
 	in_box "$ID" /bin/cat /proc/self/cgroup
 	rc_is 0
 	[ "$VIEW" != v2 ] || is "$out" "0::/sub-$P"
-	run timeout 30 "$SBXRUN" --root "$T/state" delete --force "$ID"
+	run timeout 60 "$SBXRUN" --root "$T/state" delete --force "$ID"
 	rc_is 0
 	nothing_is_left
 }

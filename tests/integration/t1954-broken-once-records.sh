@@ -85,7 +85,7 @@ a_run_whose_hook_hangs_can_be_ended() {
 
 a_hook_that_deletes_its_own_container_is_no_deadlock() {
 	bundle "hook(\"createRuntime\"; \"$SBXRUN\"; [\"sbxrun\", \"--root\", \"$T/state\", \"delete\", \"--force\", \$ID])"
-	run timeout 40 "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
+	run timeout 60 "$SBXRUN" --root "$T/state" run -b "$B" "$ID"
 	isnt "$rc" 124
 	sbx delete --force "$ID"
 	nothing_is_left

@@ -14,7 +14,7 @@ _run_unread() {
 	"$SBXRUN" --root "$T/state" run -b "$B" "$ID" >pipe 2>"$T/said" </dev/null &
 	BG=$!
 	wait_until 20 test -e "$B/rootfs/mark"
-	sleep 0.3
+	sleep 0.3 # no event: the pipe is full by then, or the test shows less
 }
 
 a_signal_ends_a_run_whose_output_nobody_reads() {
@@ -67,7 +67,7 @@ a_limit_that_is_lowered_later_is_no_reason_to_spin_or_to_hang() {
 	# It wakes up, and finds that it can't go back to sleep as before.
 	kill -WINCH "$BG"
 	before=$(_ticks "$BG")
-	sleep 1
+	sleep 1 # no event: it has the time to spin
 	[ $(($(_ticks "$BG") - before)) -lt 50 ] || fail 'it spins'
 	prlimit --pid "$BG" --nofile=1024:
 	prlimit --pid "$BG" --nofile=5:
@@ -88,7 +88,7 @@ a_create_that_fails_right_after_its_mkdir_leaves_nothing() {
 	nothing_is_left
 	state_is_empty
 	strace -qq -o trace -e trace=openat "$SBXRUN" --root "$T/state" create -b "$B" "$ID"
-	when=$(grep -n "\"$ID\", O_RDONLY" trace | head -n 1)
+	when=$(grep -n -m 1 "\"$ID\", O_RDONLY" trace)
 	sbx delete -f "$ID"
 	refused "open .*$ID" strace -qq -o trace -e trace=openat -e "inject=openat:error=ENFILE:when=${when%%:*}" "$SBXRUN" --root "$T/state" create -b "$B" "$ID"
 	nothing_is_left

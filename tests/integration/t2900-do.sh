@@ -404,10 +404,10 @@ a_signal_ends_us_while_nobody_reads() {
 	mkfifo pipe
 	exec {fd}<>pipe
 	SBXRUN_ROOTFS_DIR=$T/library "$SBXRUN" --root "$T/state" "do" --rootfs "$B/rootfs" -- \
-		sh -c 'head -c 100000 /dev/zero; echo written >&2' >pipe 2>said &
+		sh -c 'head -c 100000 /dev/zero; echo written >&2' >pipe 2>said {fd}>&- &
 	pid=$!
 	wait_until 30 grep -q written said
-	sleep 0.5 # the end of the box comes next, and it is after it that nothing ended us
+	sleep 0.5 # no event: the end of the box comes next, and it is after it that nothing ended us
 	kill -TERM "$pid"
 	wait_until 30 eval "! kill -0 $pid 2>/dev/null"
 	exec {fd}>&-

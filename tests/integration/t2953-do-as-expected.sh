@@ -176,22 +176,22 @@ a_range_that_has_a_denied_name_is_noted() {
 
 what_shows_as_other_text_is_not_shown() {
 	do_bundle
-	sbx box create --rootfs "$B/rootfs" --id b
-	sbx box exec b -- sh -c ': >"$(printf "a\342\200\256b")"; : >"$(printf "c\302\233d")"; : >"$(printf "\033[1m")"; : >"x<y>ö"'
-	run sbx box ls b
+	sbx box create --rootfs "$B/rootfs" --id "$P"
+	sbx box exec "$P" -- sh -c ': >"$(printf "a\342\200\256b")"; : >"$(printf "c\302\233d")"; : >"$(printf "\033[1m")"; : >"x<y>ö"'
+	run sbx box ls "$P"
 	is "$(awk '{ print $4 }' <<<"$out")" $'?[1m\na?b\nc?d\nx<y>ö'
 }
 
 a_box_that_is_paused_in_a_call_is_not_busy() {
 	do_has_limits
-	sbx box create --rootfs "$B/rootfs" --id b
-	sbx box exec b -- sh -c 'echo up; sleep 1000' >up 2>/dev/null &
+	sbx box create --rootfs "$B/rootfs" --id "$P"
+	sbx box exec "$P" -- sh -c 'echo up; sleep 1000' >up 2>/dev/null &
 	wait_until 20 grep -q up up
-	sbx box pause b
-	run sbx box exec --timeout 100 b -- true
+	sbx box pause "$P"
+	run sbx box exec --timeout 100 "$P" -- true
 	rc_is 125
-	like "$err" '"b" is paused, with a call in it: box resume b'
-	sbx box destroy b
+	like "$err" "\"$P\" is paused, with a call in it: box resume $P"
+	sbx box destroy "$P"
 	wait
 }
 
@@ -212,7 +212,7 @@ ranges_of_nobody_are_swept() {
 	local file lost=/run/sbxrun-ranges/4294836224
 	[ -z "${SBX_UID:-}" ] || skip 'only root gives ranges'
 	do_bundle
-	sbx box create --rootfs "$B/rootfs" --id held
+	sbx box create --rootfs "$B/rootfs" --id "$P"
 	file=$(grep -ls "^$T/state/" /run/sbxrun-ranges/* || :)
 	[ -n "$file" ] || skip 'this host maps no ids'
 	echo "$T/other/box-lost" >"$lost"

@@ -70,15 +70,15 @@ code_is_written_run_and_removed() {
 }
 
 the_result_is_that_of_do() {
-	_new --id the_one --memory 64m
+	_new --id "$P.the_one" --memory 64m
 	run _sh --json 'cat; mkdir /usr/x; mount -t tmpfs x /tmp; printf err >&2; exit 2' <<<in
 	rc_is 2
 	is "$err" ''
-	is "$(_of '.v, .sandbox_id, .status, .exit_code, .stdout, .limits.memory, .encoding')" $'1\nthe_one\nerror\n2\nin\n\n67108864\nutf-8'
+	is "$(_of '.v, .sandbox_id, .status, .exit_code, .stdout, .limits.memory, .encoding')" $'1\n'"$P"$'.the_one\nerror\n2\nin\n\n67108864\nutf-8'
 	is "$(_of '.denials[] | select(.name == "mount") | .kind, .errno')" $'syscall\nEPERM'
 	like "$(_of '.denials[] | select(.kind == "file") | .target')" '/usr/x'
 	_sh --stream 'echo one; exit 4' >events || :
-	is "$(jq -rs '.[0].data, .[1].event, .[1].result.sandbox_id' <events)" $'one\n\nend\nthe_one'
+	is "$(jq -rs '.[0].data, .[1].event, .[1].result.sandbox_id' <events)" $'one\n\nend\n'"$P.the_one"
 	run _sh --redact --output-limit 12 'echo me@example.org 123456789012345'
 	like "$out" '^\[REDACTED_EM.*TRUNCATED'
 	run _box exec "$BOX" -- nosuch
@@ -107,7 +107,7 @@ limits_are_the_boxs() {
 	like "$out" 'No space left'
 	run _sh 'stat -c %s big; rm big; echo x >small'
 	is "$out" 1048576
-	note=$(_box create --json --id other --rootfs "$B/rootfs" | jq -r '.notes | join(" ")')
+	note=$(_box create --json --id "$P.other" --rootfs "$B/rootfs" | jq -r '.notes | join(" ")')
 	[[ $note != *limit* && $note != *cgroup* ]] || skip "no limits for this caller here"
 	run _sh --json 'exec awk "BEGIN { s = \"x\"; while (length(s) < 128000000) s = s s; print length(s) }"'
 	rc_is 137
@@ -120,14 +120,14 @@ limits_are_the_boxs() {
 }
 
 which_boxes_there_are_is_told() {
-	_new --id a.1 --idle 60
-	_new --id b
-	is "$(_box list --json | jq -r 'map(.sandbox_id) | join(" ")')" 'a.1 b'
+	_new --id "$P.a.1" --idle 60
+	_new --id "$P.b"
+	is "$(_box list --json | jq -r 'map(.sandbox_id) | join(" ")')" "$P.a.1 $P.b"
 	is "$(_box list --json | jq -c '.[0] | [.status, .idle_limit_s, .disk_backing, .limits.pids, .language]')" '["idle",60,"memory",64,null]'
-	like "$(_box list)" $'^ID .*\na.1 +idle'
-	run _box create --id b --rootfs "$B/rootfs"
+	like "$(_box list)" $'^ID .*\n'"$P"'.a.1 +idle'
+	run _box create --id "$P.b" --rootfs "$B/rootfs"
 	rc_is 125
-	like "$err" 'there is a box "b" already'
+	like "$err" "there is a box \"$P.b\" already"
 	for id in '' '../x' 'a/b' 'a b' "$(printf 'x\ny')" "$(printf 'x%.0s' {1..65})"; do
 		run _box destroy "$id"
 		rc_is 125
@@ -151,51 +151,52 @@ which_boxes_there_are_is_told() {
 # A container of somebody's that happens to have such a name.
 what_is_no_box_is_left_alone() {
 	bundle 'sh("sleep 1000")'
-	sbx create -b "$B" box-foreign
-	run _box destroy foreign
+	sbx create -b "$B" "box-$P"
+	run _box destroy "$P"
 	rc_is 125
 	like "$err" 'sandbox not found'
-	run _box exec foreign -- true
+	run _box exec "$P" -- true
 	rc_is 125
 	is "$(_box gc)" '0 removed'
-	is "$(status_of box-foreign)" created
+	is "$(status_of "box-$P")" created
 	is "$(_box list --json)" '[]'
 }
 
 unused_boxes_expire_and_say_so() {
-	_new --id short --idle 1
-	_new --id long
+	_new --id "$P.short" --idle 1
+	_new --id "$P.long"
 	# By the time of files, and so by the clock of the wall, both are of last year.
 	find "$T/state" -exec touch -h -d '1 year ago' {} +
 	_box gc
-	is "$(_box list --json | jq -r '.[] | select(.sandbox_id == "long") | .status')" idle
-	wait_until 20 _is_expired short
+	is "$(_box list --json | jq -r '.[] | select(.sandbox_id | endswith("long")) | .status')" idle
+	wait_until 20 _is_expired "$P.short"
 	rc_is 125
-	like "$err" 'sandbox expired: "short" was idle for too long'
-	is "$(sbx list -q)" box-long
-	run _box exec --json short -- true
+	like "$err" "sandbox expired: \"$P.short\" was idle for too long"
+	is "$(sbx list -q)" "box-$P.long"
+	run _box exec --json "$P.short" -- true
 	is "$(_of .error.type)" SandboxExpired
-	is "$(_box list --json | jq -r 'map(.sandbox_id) | join(" ")')" long
-	_new --id short
-	run _box exec short -- echo again
+	is "$(_box list --json | jq -r 'map(.sandbox_id) | join(" ")')" "$P.long"
+	_new --id "$P.short"
+	run _box exec "$P.short" -- echo again
 	is "$out" again
-	_box destroy short
-	run _box exec short -- true
+	_box destroy "$P.short"
+	run _box exec "$P.short" -- true
 	like "$err" 'sandbox not found'
 }
 _is_expired() {
-	sleep 1.1 # a call would use it
+	sleep 1.1 # no event: a call would use it
 	run _box exec "$1" -- true
 	[ "$rc" != 0 ]
 }
 
 a_long_call_is_not_idle() {
-	_new --id busy --idle 1
-	_sh 'echo up; sleep 3; echo end' >out &
+	_new --idle 1
+	_sh 'echo up; until [ -e go ]; do sleep 0.1; done; echo end' >out &
 	wait_until 20 grep -q up out
 	is "$(_box list --json | jq -r '.[].status')" busy
-	sleep 1.5
+	sleep 1.5 # no event: for longer than it may be idle
 	is "$(_box gc)" '0 removed'
+	_box write "$BOX" go </dev/null
 	wait $!
 	is "$(cat out)" $'up\nend'
 }
@@ -296,32 +297,33 @@ there_are_a_hundred_at_most() {
 }
 
 what_is_paused_goes_on_or_ends_in_time() {
-	_new --id p
-	run _box pause p
+	_new
+	run _box pause "$BOX"
 	[ "$rc" = 0 ] || skip "no limits for this caller here"
 	is "$(_box list --json | jq -r '.[].status')" paused
 	run _sh true
 	rc_is 125
-	like "$err" 'is paused: box resume p'
-	_box resume p
-	_sh 'echo up; i=0; while [ $i -lt 5 ]; do sleep 0.1; i=$((i + 1)); done; echo end' >out &
+	like "$err" "is paused: box resume $BOX"
+	_box resume "$BOX"
+	_sh 'echo up; until [ -e go ]; do sleep 0.1; done; echo end' >out &
 	wait_until 20 grep -q up out
-	_box pause p
-	_box write p f <<<'while it is frozen'
-	sleep 1
+	_box pause "$BOX"
+	_box write "$BOX" f <<<'while it is frozen'
+	_box write "$BOX" go </dev/null
+	sleep 0.5 # no event: it is frozen
 	is "$(cat out)" up
-	_box resume p
+	_box resume "$BOX"
 	wait $!
 	is "$(cat out)" $'up\nend'
-	_sh --timeout 1 'echo up; sleep 1000' >out2 2>/dev/null &
+	_sh --timeout 4 'echo up; sleep 1000' >out2 2>/dev/null &
 	wait_until 20 grep -q up out2
-	_box pause p
+	_box pause "$BOX"
 	run wait $!
 	rc_is 124
 	run _sh 'cat f'
 	is "$out" 'while it is frozen'
-	_box pause p
-	_box destroy p
+	_box pause "$BOX"
+	_box destroy "$BOX"
 	is "$(sbx list -q)" ''
 }
 
@@ -349,10 +351,10 @@ the_log_is_bounded() {
 }
 
 calls_are_recorded() {
-	_new --id known
+	_new --id "$P"
 	run _sh --audit "$T/audit" 'exit 3'
 	rc_is 3
-	is "$(jq -r '.verb, .id, .exit_code' "$T/audit")" $'box exec\nknown\n3'
+	is "$(jq -r '.verb, .id, .exit_code' "$T/audit")" $'box exec\n'"$P"$'\n3'
 	run _sh --audit /nosuch/audit 'echo ran >ran'
 	rc_is 125
 	run _sh 'ls'
@@ -361,7 +363,7 @@ calls_are_recorded() {
 
 volumes_are_of_the_box() {
 	_new
-	[[ $(_box create --json --id other --rootfs "$B/rootfs" | jq -r '.notes | join(" ")') != *'no user namespace'* ]] || skip 'this host maps no ids'
+	[[ $(_box create --json --id "$P.other" --rootfs "$B/rootfs" | jq -r '.notes | join(" ")') != *'no user namespace'* ]] || skip 'this host maps no ids'
 	mkdir project
 	[ -z "${SBX_UID:-}" ] || chown "$SBX_UID" project
 	_new -v "$T/project:/workspace"

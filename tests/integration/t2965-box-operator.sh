@@ -21,7 +21,7 @@ _of() { jq -r "$1" <<<"$out"; }
 limits_are_lowered_or_refused() {
 	local file='{"version": 1, "idle_s": 60, "limits": {"max_memory_mb": 64, "max_cpu_percent": 50, "max_pids": 20, "max_disk_mb": 8, "max_execution_time": 5, "max_output_bytes": 1000}}'
 	bundle
-	run _with "$file" _box create --json --id a --rootfs "$B/rootfs"
+	run _with "$file" _box create --json --id "$P.a" --rootfs "$B/rootfs"
 	rc_is 0
 	is "$(_of '.limits | .memory, .pids, .disk, .output, (.timeout_s * 10 / 10), (.cpus * 10 / 10)')" $'67108864\n20\n8388608\n1000\n5\n0.5'
 	is "$(_of .idle_limit_s)" 60
@@ -31,21 +31,21 @@ limits_are_lowered_or_refused() {
 		rc_is 125
 		like "$err" "${more%% *}: "
 	done
-	run _with "$file" _box create --id b --rootfs "$B/rootfs" --memory 32m --pids-limit 5 --idle 10
+	run _with "$file" _box create --id "$P.b" --rootfs "$B/rootfs" --memory 32m --pids-limit 5 --idle 10
 	rc_is 0
 	# Of a call, too.
-	run _with "$file" _box exec --timeout 6 a -- true
+	run _with "$file" _box exec --timeout 6 "$P.a" -- true
 	rc_is 125
 	like "$err" 'more than the operator allows'
-	run _with "$file" _box exec --timeout 4 a -- true
+	run _with "$file" _box exec --timeout 4 "$P.a" -- true
 	rc_is 0
 }
 
 their_number_is_the_operators() {
 	bundle
-	run _with '{"version": 1, "boxes": 1}' _box create --id a --rootfs "$B/rootfs"
+	run _with '{"version": 1, "boxes": 1}' _box create --id "$P.a" --rootfs "$B/rootfs"
 	rc_is 0
-	run _with '{"version": 1, "boxes": 1}' _box create --id b --rootfs "$B/rootfs"
+	run _with '{"version": 1, "boxes": 1}' _box create --id "$P.b" --rootfs "$B/rootfs"
 	rc_is 125
 	like "$err" 'there are 1 boxes'
 }
@@ -54,7 +54,7 @@ languages_have_the_operators_roots() {
 	local file
 	bundle
 	file='{"version": 1, "languages": {"bash": "'$B/rootfs'"}}'
-	run _with "$file" _box create --json --id a sh
+	run _with "$file" _box create --json --id "$P.a" sh
 	is "$(_of '.rootfs, .language')" "$B/rootfs"$'\nshell'
 	run _with "$file" _box create python
 	rc_is 125

@@ -10,17 +10,17 @@ _mounts() { grep -c " $T/state/image:.*:root .* erofs " /proc/self/mountinfo || 
 
 the_image_stays_for_the_box() {
 	library one
-	_box create --id a --rootfs one
+	_box create --id "$P" --rootfs one
 	_box gc
 	is "$(_mounts)" 0
-	run _box exec a -- sh -c 'stat -f -c %t /; echo kept >f'
+	run _box exec "$P" -- sh -c 'stat -f -c %t /; echo kept >f'
 	is "$out" "$EROFS"
-	run _box exec a -- cat f
+	run _box exec "$P" -- cat f
 	is "$out" kept
 	is "$(_box list --json | jq -r '.[].rootfs')" one@sha256:feed
-	run _box read a f
+	run _box read "$P" f
 	is "$out" kept
-	_box destroy a
+	_box destroy "$P"
 	is "$(left_of_do)" ''
 }
 

@@ -90,7 +90,7 @@ a_connection_that_is_denied_is_cut() {
 	_new --allow good.example:5432 --allow good.example:22
 	mkfifo go
 	exec 9<>go
-	_sh --json '{ echo first; cat; } | nc good.example 5432; echo cut; nc good.example 5432 </dev/null | wc -c; nc good.example 22 </dev/null' <go >result 2>/dev/null &
+	_sh --json '{ echo first; cat; } | nc good.example 5432; echo cut; nc good.example 5432 </dev/null | wc -c; nc good.example 22 </dev/null' <go >result 9>&- 2>/dev/null &
 	reached '^11.0.1.1 5432 .*first'
 	_box deny "$BOX" good.example:5432
 	echo on >&9
@@ -166,10 +166,10 @@ a_create_that_is_killed_leaves_nobody() {
 	bundle
 	local i
 	for i in 0.002 0.005 0.01 0.015 0.02 0.03 0.04 0.06; do
-		timeout -s KILL "$i" "$SBXRUN" --root "$T/state" box create --id "k${i#*.}" --rootfs "$B/rootfs" --allow good.example >/dev/null 2>&1 || :
+		timeout -s KILL "$i" "$SBXRUN" --root "$T/state" box create --id "$P.k${i#*.}" --rootfs "$B/rootfs" --allow good.example >/dev/null 2>&1 || :
 	done
 	for i in 0.002 0.005 0.01 0.015 0.02 0.03 0.04 0.06; do
-		_box destroy "k${i#*.}" 2>/dev/null || sbx delete -f "box-k${i#*.}" 2>/dev/null || :
+		_box destroy "$P.k${i#*.}" 2>/dev/null || sbx delete -f "box-$P.k${i#*.}" 2>/dev/null || :
 	done
 	wait_until 20 _is_gone
 }
@@ -180,7 +180,8 @@ how_much_it_carries_is_bounded() {
 	run _sh --json 'nc good.example 7 </dev/null | wc -c; nc good.example 7 </dev/null | wc -c'
 	is "$(_of .limits.net_bytes)" 102400
 	local got
-	got=$(_of .stdout | head -n 1)
+	got=$(_of .stdout)
+	got=${got%%$'\n'*}
 	[ "$got" -le 102400 ] && [ "$got" -gt 50000 ] || fail "$got bytes came"
 	is "$(_of .stdout | sed -n 2p)" 0
 	like "$(_of '.denials[] | .hint')" 'as much as it may .--net-limit'

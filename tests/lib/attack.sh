@@ -5,6 +5,7 @@
 #	attack			run the bundle $B as $ID in the foreground, kept like `run`
 #	escaped WHY		the attack has reached what is not the container's
 #	faked WHY		the container was given something else than it was told (a device, a mask, an id)
+#	hangs WHY		the attack makes somebody wait who must not; as an escape, but one that a slow machine may look like (missed)
 #	leaked WHY		the program has something of the caller's that nobody gave it
 #	untouched DIR [WHY]	nothing has been made in DIR or mounted on it, else it is an escape
 #	holds FILE TEXT [WHY]	FILE still says TEXT, else it is an escape
@@ -85,6 +86,10 @@ other_verdict() {
 
 escaped() {
 	fail "ESCAPED: $*"
+}
+
+hangs() {
+	missed "ESCAPED: $*"
 }
 
 faked() {

@@ -425,7 +425,7 @@ find_leaks() {
 	LEAKS=()
 	find_cgroups
 	# A scope's own directory is systemd's to remove, once it has heard that it is empty.
-	end=$((${EPOCHREALTIME/./} + 10000000))
+	end=$((${EPOCHREALTIME/./} + 60000000))
 	while [[ "${CGROUPS[*]}" == *.scope* ]] && [ "${EPOCHREALTIME/./}" -lt "$end" ]; do
 		nap
 		find_cgroups
@@ -455,7 +455,7 @@ find_leaks() {
 		LEAKS+=("state $dir")
 	done
 	# The kernel takes a moment to bury what was killed, and on a busy machine a long one.
-	end=$((${EPOCHREALTIME/./} + 10000000))
+	end=$((${EPOCHREALTIME/./} + 60000000))
 	find_processes
 	while [ "${#PIDS[@]}" != 0 ] && [ "${EPOCHREALTIME/./}" -lt "$end" ]; do
 		nap

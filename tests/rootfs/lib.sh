@@ -54,9 +54,9 @@ unlike() { [[ ! $1 =~ $2 ]] || fail "'$1' is like '$2'"; }
 rc_is() { [ "$rc" = "$1" ] || fail "status $rc, want $1: $err"; }
 digest_of() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["digest"])' "$1/manifest.json"; }
 
-# wait_until SECONDS CMD…
+# wait_until SECONDS CMD…; on a busy machine for 60 s at least
 wait_until() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + ($1 < 60 ? 60 : $1)))
 	shift
 	until "$@"; do
 		[ "$SECONDS" -lt "$end" ] || fail "waited in vain for: $*"

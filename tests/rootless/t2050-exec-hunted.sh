@@ -23,7 +23,7 @@ _lie_in_wait_and_listen() {
 _exec_many_times() {
 	local i
 	for ((i = 0; i < MANY; i++)); do
-		timeout 20 "$SBXRUN" --root "$T/state" exec "$ID" /hunter idle </dev/null >/dev/null 2>errors || :
+		timeout 60 "$SBXRUN" --root "$T/state" exec "$ID" /hunter idle </dev/null >/dev/null 2>errors || :
 	done
 	call_it_off
 	unlike "$REPORT" GOT

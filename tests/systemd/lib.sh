@@ -110,7 +110,7 @@ with_sockets() {
 
 # A unit that is still known when a test is over; systemd may need a moment to forget it.
 find_more_leaks() {
-	local file end=$((${EPOCHREALTIME/./} + 10000000)) known
+	local file end=$((${EPOCHREALTIME/./} + 60000000)) known
 	while :; do
 		known=()
 		for file in "$TRANSIENT"/*"$P"*.scope "$TRANSIENT"/*"${P//-/_}"*; do

@@ -62,7 +62,7 @@ def main():
     poll.register(server, select.POLLIN)
     open_fds = set()
     while waiting or open_fds:
-        ready = poll.poll(30000)
+        ready = poll.poll(60000)
         if not ready:
             sys.exit("notify: nothing happens")
         for fd, events in ready:

@@ -6,7 +6,7 @@ import select
 import socket
 import sys
 
-LIMIT = 20
+LIMIT = 60
 
 
 def main():
