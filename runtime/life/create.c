@@ -395,6 +395,7 @@ static int create_spawn(struct making *m, struct error *e)
 			      .main = init_main,
 			      .context = in,
 			      .unified_dfd = in->host.cgroup.unified_dfd,
+			      .userns_fd = p->id_range.size ? m->tightened.userns_fd : -1,
 			      .pid_ns = &in->host.pid_ns,
 			      .ret_launcher = &m->launcher};
 	int socks[2], result;

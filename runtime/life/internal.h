@@ -14,12 +14,14 @@ struct tightened {
 	struct policy_clamps clamps;
 	bool takes_range;	/* of ids, if it has to have one (life/range.h) … */
 	struct range_hold hold; /* … by this; and with it */
+	int userns_fd;	/* a user namespace with these ids, which init enters, or -1 */
 	int root_mapped_fd;	/* the root, ids mapped, or -1 */
 	struct spent_trees spent; /* what was only cloned to see whether it maps ids */
 	char *overlay_work;	/* its work directory (rootfs/overlay.h), or NULL */
 };
 
-#define TIGHTENED_NONE ((struct tightened){.hold = RANGE_HOLD_NONE, .root_mapped_fd = -1})
+#define TIGHTENED_NONE                                                                            \
+	((struct tightened){.hold = RANGE_HOLD_NONE, .userns_fd = -1, .root_mapped_fd = -1})
 
 /* One line about it for `explain --last` and the journal. failed: why it was not made, or NULL.
  * Nothing that goes wrong here is an error. */

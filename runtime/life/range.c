@@ -169,7 +169,11 @@ static int range_try_filesystems(const struct oci_config *c, const char *bundle,
 		    range_try_source(&m, userns_fd, &seen, t, e) < 0)
 			return -1;
 	/* Last: it may leave something to be removed. */
-	return range_try_root(path_join(a, bundle, c->root.path), userns_fd, a, t, e);
+	if (range_try_root(path_join(a, bundle, c->root.path), userns_fd, a, t, e) < 0)
+		return -1;
+	if (t->takes_range)
+		t->userns_fd = fd_steal(&userns_fd);
+	return 0;
 }
 
 void range_find(const struct create_options *o, const char *bundle, const struct oci_config *c,
@@ -226,6 +230,7 @@ static int range_choose_maps(const struct plan *p, struct mount_plan *m, int sou
 struct range_maps {
 	int fd;
 	struct oci_id_maps uids, gids;
+	int own_fd; /* the container's, which has those of the plan; or -1 */
 };
 
 static bool range_is_same(const struct oci_id_maps *x, const struct oci_id_maps *y)
@@ -233,16 +238,21 @@ static bool range_is_same(const struct oci_id_maps *x, const struct oci_id_maps 
 	return x->n == y->n && memcmp(x->v, y->v, x->n * sizeof(*x->v)) == 0;
 }
 
-static int range_set_maps(const struct plan *p, struct range_maps *maps,
-			  const struct oci_id_maps *uids, const struct oci_id_maps *gids,
-			  const char *field, struct error *e)
+/* One that has them, or -1. */
+static int range_find_maps(const struct plan *p, struct range_maps *maps,
+			   const struct oci_id_maps *uids, const struct oci_id_maps *gids,
+			   const char *field, struct error *e)
 {
+	if (maps->own_fd >= 0 && range_is_same(&p->uid_maps, uids) &&
+	    range_is_same(&p->gid_maps, gids))
+		return maps->own_fd;
 	if (maps->fd >= 0 && range_is_same(&maps->uids, uids) && range_is_same(&maps->gids, gids))
-		return 0;
+		return maps->fd;
 	fd_close(&maps->fd);
-	*maps = (struct range_maps){
-		.fd = userns_open_map(uids, gids, p->rootless, e), .uids = *uids, .gids = *gids};
-	return maps->fd < 0 ? err_wrap(e, "%s.uidMappings", field) : 0;
+	maps->fd = userns_open_map(uids, gids, p->rootless, e);
+	maps->uids = *uids;
+	maps->gids = *gids;
+	return maps->fd < 0 ? err_wrap(e, "%s.uidMappings", field) : maps->fd;
 }
 
 /* A second overlay is not the directory that conditions speak of: that one is judged. */
@@ -272,21 +282,23 @@ static int range_open_bind(const struct plan *p, struct mount_plan *m, struct gu
 			   struct range_maps *maps, struct arena *a, int *ret_fd, struct error *e)
 {
 	autoclose int source_fd = mount_open_source(p, m, looks, e);
+	int userns_fd;
 
 	if (source_fd < 0 || range_choose_maps(p, m, source_fd, a, e) < 0)
 		return -1;
 	if (m->idmap == IDMAP_NONE)
 		return 0;
-	if (range_set_maps(p, maps, &m->uid_maps, &m->gid_maps, m->field, e) < 0)
+	userns_fd = range_find_maps(p, maps, &m->uid_maps, &m->gid_maps, m->field, e);
+	if (userns_fd < 0)
 		return -1;
-	*ret_fd = mount_clone_bind(p, m, source_fd, maps->fd, e);
+	*ret_fd = mount_clone_bind(p, m, source_fd, userns_fd, e);
 	return *ret_fd < 0 ? -1 : 0;
 }
 
 int range_open_mapped(struct plan *p, struct tightened *t, struct sources *s, struct arena *a,
 		      struct error *e)
 {
-	struct range_maps maps = {.fd = -1};
+	struct range_maps maps = {.fd = -1, .own_fd = p->id_range.size ? t->userns_fd : -1};
 	int result = range_take_root(p, t, s, e);
 	size_t i;
 
@@ -327,6 +339,7 @@ void range_settle(struct tightened *t, pid_t pid, uint64_t pid_start)
 void range_end(struct tightened *t)
 {
 	ranges_drop(&t->hold);
+	fd_close(&t->userns_fd);
 	fd_close(&t->root_mapped_fd);
 	sources_close_spent(&t->spent);
 	range_remove_work(t->overlay_work);

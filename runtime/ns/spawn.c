@@ -98,6 +98,20 @@ static int launcher_set_time_offsets(const struct plan *p, struct error *e)
 	return 0;
 }
 
+/* The parent may have needed one with the same maps before, for mounts: then it is that one. */
+static int launcher_own_userns(int userns_fd, int sock, struct error *e)
+{
+	if (userns_fd >= 0 && setns(userns_fd, CLONE_NEWUSER) < 0)
+		return err_sys(e, "linux.namespaces: enter the user namespace");
+	if (userns_fd >= 0) {
+		fd_close(&userns_fd);
+		return 0;
+	}
+	if (unshare(CLONE_NEWUSER) < 0)
+		return err_sys(e, "linux.namespaces: make a user namespace");
+	return launch_ask_for_maps(sock, e);
+}
+
 static uint64_t spawn_clone_flags(const struct spawn *s)
 {
 	uint64_t flags = s->plan->ns.new_flags & ~(uint64_t)CLONE_NEWTIME;
@@ -125,12 +139,8 @@ static int spawn_enter(void *context, int sock, struct error *e)
 	if (launcher_keep_pid_ns(p, c->spawn->joins, c->spawn->pid_ns, e) < 0 ||
 	    launcher_join(p, c->spawn->joins, e) < 0)
 		return -1;
-	if (p->owns_userns) {
-		if (unshare(CLONE_NEWUSER) < 0)
-			return err_sys(e, "linux.namespaces: make a user namespace");
-		if (launch_ask_for_maps(sock, e) < 0)
-			return -1;
-	}
+	if (p->owns_userns && launcher_own_userns(c->spawn->userns_fd, sock, e) < 0)
+		return -1;
 	if (plan_has_new(p, CLONE_NEWTIME)) {
 		if (unshare(CLONE_NEWTIME) < 0)
 			return err_sys(e, "linux.namespaces: make a time namespace");

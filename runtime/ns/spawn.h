@@ -4,7 +4,7 @@
  *	nothing joined, no time namespace      otherwise, or with something to do before
  *
  *	parent ──clone3(all)──► init           parent ──► launcher: setns, unshare(user, time)
- *	       ◄── maps ──►                                  │ ◄── maps ──► parent
+ *	       ◄── maps ──►                                  │ ◄── maps ──► parent, or setns(user)
  *	                                                     └─clone3(CLONE_PARENT, the rest)─► init
  *
  * Into a pid namespace that others live in, nothing is born before it has the payload's rights and
@@ -38,6 +38,7 @@ struct spawn {
 	const struct plan *plan;
 	struct joins *joins; /* of the plan; the launcher closes its copies */
 	int unified_dfd; /* cgroup for clone3, or -1 */
+	int userns_fd; /* the plan's own user namespace, for a launcher, if it is made; or -1 */
 	__attribute__((noreturn)) void (*main)(void *context); /* init's own program */
 	void *context;
 	/* The launcher calls it before it enters a user namespace; NULL: it has nothing to do

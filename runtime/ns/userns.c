@@ -1,6 +1,7 @@
 #include "ns/userns.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 #include "sys/proc.h"
 #include "sys/sys.h"
 
-enum { LINES_MAX = 340 }; /* the kernel's own limit for a map */
+enum { LINES_MAX = 340 /* the kernel's own limit for a map */, HOLDER_STACK = 4096 };
 
 static size_t userns_format(const struct oci_id_maps *maps, char *text, size_t size)
 {
@@ -165,24 +166,48 @@ int userns_write_maps(pid_t pid, const struct oci_id_maps *uids, const struct oc
 	return 0;
 }
 
+/* Holds the namespace until it is open. No life without the parent. Nothing here can fail, for errno
+ * is the parent's, too. */
+static int userns_linger(void *parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (getppid() == *(const pid_t *)parent)
+		pause();
+	_exit(0);
+}
+
+/*
+ * A process that shares our memory and descriptors: a copy of them costs three times as much as all
+ * else here, and leaves us each page that is written afterwards to be copied. There is no copy of
+ * our locks either. Its stack is the caller's, who must end it before that is gone; no handler of
+ * ours runs on it, for it hears no signal but SIGKILL.
+ */
+static pid_t userns_start_holder(char *stack_end, pid_t *parent)
+{
+	const int flags = CLONE_NEWUSER | CLONE_VM | CLONE_FILES | SIGCHLD;
+	sigset_t all, old;
+	pid_t pid;
+	int why;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &old);
+	pid = clone(userns_linger, stack_end, flags, parent);
+	why = errno;
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	errno = why;
+	return pid;
+}
+
 int userns_open_map(const struct oci_id_maps *uids, const struct oci_id_maps *gids, bool rootless,
 		    struct error *e)
 {
+	_Alignas(16) char stack[HOLDER_STACK];
+	pid_t parent = getpid(), pid = userns_start_holder(stack + sizeof(stack), &parent);
 	char path[64];
-	autoclose int pidfd = -1;
 	int ns_fd = -1;
-	pid_t parent = getpid(), pid = sys_clone3(CLONE_NEWUSER, -1, &pidfd);
 
 	if (pid < 0)
 		return err_sys(e, "make a user namespace for a mount's ids");
-	if (pid == 0) {
-		/* No life without the parent, and no copy of its locks. */
-		close_range(0, ~0U, 0);
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		while (getppid() == parent)
-			pause();
-		_exit(0);
-	}
 	if (userns_write_maps(pid, uids, gids, rootless, e) == 0) {
 		snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
 		ns_fd = open(path, O_RDONLY | O_CLOEXEC);
