@@ -15,7 +15,8 @@ void buf_add(struct buf *b, const void *p, size_t len)
 		b->overflow = true;
 		return;
 	}
-	b->data = arena_grow(b->arena, b->data, &b->cap, b->len + len + 1, 1);
+	if (b->len + len + 1 > b->cap)
+		b->data = arena_grow(b->arena, b->data, &b->cap, b->len + len + 1, 1);
 	memcpy(b->data + b->len, p, len);
 	b->len += len;
 	b->data[b->len] = '\0';

@@ -40,6 +40,7 @@ struct build {
 	size_t table_count;
 	uint32_t order;
 	struct arena *arena;
+	const struct syscall_row *at; /* the call that was found last */
 	struct noted_names unknown; /* in rules that would have forbidden what the default allows */
 };
 
@@ -269,7 +270,7 @@ static int rule_add_foreign(struct build *b, const struct rule *r, const char *n
 
 static int rule_add_name(struct build *b, const struct rule *r, const char *name, struct error *e)
 {
-	const struct syscall_row *row = syscall_find(name);
+	const struct syscall_row *row = syscall_find_next(name, &b->at);
 	bool known;
 
 	if (row)

@@ -61,6 +61,8 @@ const struct syscall_arch *syscall_arch_native(void)
 
 /* Calls */
 
+enum { NEIGHBOURS = 4 };
+
 const struct syscall_row *syscall_find(const char *name)
 {
 	size_t from = 0, to = syscall_row_count, middle;
@@ -77,6 +79,20 @@ const struct syscall_row *syscall_find(const char *name)
 			from = middle + 1;
 	}
 	return NULL;
+}
+
+const struct syscall_row *syscall_find_next(const char *name, const struct syscall_row **at)
+{
+	const struct syscall_row *r = *at, *end = syscall_rows + syscall_row_count;
+	size_t i;
+
+	for (i = 0; r && i < NEIGHBOURS && ++r < end; i++)
+		if (str_eq(name, r->name))
+			return *at = r;
+	r = syscall_find(name);
+	if (r)
+		*at = r;
+	return r;
 }
 
 #define ARM_PRIVATE_BASE 0x0f0000

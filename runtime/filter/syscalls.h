@@ -74,6 +74,10 @@ extern const size_t syscall_row_count;
 const struct syscall_arch *syscall_arch_find(const char *name);
 const struct syscall_row *syscall_find(const char *name);
 
+/* As syscall_find(), for lists whose names mostly follow each other as in the table: it is looked
+ * for behind *at first, which is NULL at the beginning and becomes what is found. */
+const struct syscall_row *syscall_find_next(const char *name, const struct syscall_row **at);
+
 /* The architecture that this program was built for. */
 const struct syscall_arch *syscall_arch_native(void);
 

@@ -39,7 +39,7 @@ static void write_text(struct buf *b, const char *s, size_t len)
 	size_t i, n, run = 0;
 
 	for (i = 0; i < len; i += n) {
-		n = str_utf8_len(p + i, len - i);
+		n = p[i] < 0x80 ? 1 : str_utf8_len(p + i, len - i);
 		if (n > 0 && p[i] >= 0x20 && p[i] != '"' && p[i] != '\\' && p[i] != 0x7f)
 			continue;
 		buf_add(b, s + run, i - run);

@@ -308,6 +308,7 @@ static void take_name(struct rewriting *w, const char *name)
 static void rewrite_opening(struct rewriting *w, const struct oci_seccomp_rule *r)
 {
 	struct oci_seccomp_rule given = *r;
+	const struct syscall_row *row;
 	const struct call *c;
 	const char *name;
 	size_t i;
@@ -327,8 +328,8 @@ static void rewrite_opening(struct rewriting *w, const struct oci_seccomp_rule *
 		case CALL_nosys:
 		case CALL_kill:
 			/* One that this machine does not have is no loss. */
-			if (c && syscall_find(name) &&
-			    syscall_number(syscall_find(name), syscall_arch_native()) >= 0)
+			row = c ? syscall_find(name) : NULL;
+			if (row && syscall_number(row, syscall_arch_native()) >= 0)
 				take_name(w, name);
 			break;
 		}
