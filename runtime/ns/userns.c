@@ -166,8 +166,8 @@ int userns_write_maps(pid_t pid, const struct oci_id_maps *uids, const struct oc
 	return 0;
 }
 
-/* Holds the namespace until it is open. No life without the parent. Nothing here can fail, for errno
- * is the parent's, too. */
+/* Holds the namespace until it is open. No life without the parent. Nothing here can fail: errno is
+ * the parent's, too. */
 static int userns_linger(void *parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
