@@ -4,13 +4,16 @@
  */
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "life/life.h"
+#include "ns/userns.h"
 #include "same.h"
 #include "sys/loop.h"
 #include "unit.h"
@@ -380,6 +383,51 @@ TEST(notes_come_to_the_caller_whatever_becomes_of_the_call)
 	CHECK_INT(noted.notes.n, 2);
 	CHECK_STR(noted.notes.v[1], noted.notes.v[0]);
 	arena_free(&a);
+}
+
+/* In a child, which is in the namespace afterwards: a map of its own, as the kernel shows it. */
+static void check_map_inside(int ns_fd, const char *file, unsigned int inside, unsigned int outside)
+{
+	unsigned int map[3] = {0};
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		FILE *f = setns(ns_fd, CLONE_NEWUSER) < 0 ? NULL : fopen(file, "re");
+
+		_exit(!f || fscanf(f, "%u %u %u", &map[0], &map[1], &map[2]) != 3 ||
+		      map[0] != inside || map[1] != outside || map[2] != 10);
+	}
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+	CHECK_INT(status, 0);
+}
+
+TEST(a_map_of_ids_has_nobody_in_it_and_leaves_the_process_as_it_was)
+{
+	struct oci_id_map uid = {7, 300000, 10}, gid = {8, 400000, 10};
+	const struct oci_id_maps uids = {.n = 1, .v = &uid}, gids = {.n = 1, .v = &gid};
+	struct error e = {0};
+	struct same before;
+	int i, ns_fd;
+
+	if (!can_run())
+		return;
+	same_look(&before);
+	for (i = 0; i < TIMES; i++) {
+		ns_fd = userns_open_map(&uids, &gids, false, &e);
+		if (ns_fd < 0)
+			FAIL("%s", e.text);
+		CHECK(waitpid(-1, NULL, WNOHANG) < 0); /* no child is left */
+		if (i == 0) {
+			check_map_inside(ns_fd, "/proc/self/uid_map", 7, 300000);
+			check_map_inside(ns_fd, "/proc/self/gid_map", 8, 400000);
+		}
+		fd_close(&ns_fd);
+	}
+	gid.size = 0; /* the kernel takes no such map */
+	CHECK(userns_open_map(&uids, &gids, false, &e) < 0);
+	CHECK(strstr(e.text, "linux.gidMappings"));
+	check_same(&before);
 }
 
 /* A test that failed may have left its container. */
