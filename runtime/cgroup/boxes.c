@@ -332,15 +332,12 @@ int cgroup_boxes_enter(struct error *e)
 		{.name = "Delegate", .type = UNIT_BOOL, .yes = true},
 	};
 	const struct unit_properties properties = {.n = ARRAY_SIZE(all), .v = all};
-	struct systemd s;
 	char name[64];
 	int rc;
 
-	if (systemd_open(SYSTEMD_OF_USER, loop_now() + START_S * LOOP_SECOND, &s, e) < 0)
-		return -1;
 	snprintf(name, sizeof(name), "sbxrun-boxes-%d.scope", getpid());
-	rc = systemd_start_unit(&s, name, &properties, getpid(), e);
-	systemd_close(&s);
+	rc = systemd_open_and_start(SYSTEMD_OF_USER, loop_now() + START_S * LOOP_SECOND, name,
+				    &properties, getpid(), e);
 	return rc < 0 ? -1 : enter_step_aside(e);
 }
 

@@ -91,9 +91,10 @@ static const char *scope_description(const struct cgroup_dirs *d, struct arena *
 	return arena_printf(a, SYSTEMD_CONTAINER "%s", d->n && d->v[0].claim ? d->v[0].claim : "");
 }
 
-static int scope_start(struct systemd *s, const struct cgroup_plan *p, const struct cgroup_dirs *d,
-		       pid_t holder, struct error *e)
+static int scope_start(const struct cgroup_plan *p, const struct cgroup_dirs *d, pid_t holder,
+		       struct error *e)
 {
+	const int64_t until = loop_now() + p->unit.timeout_s * LOOP_SECOND;
 	struct unit_properties all = {.n = p->properties.n + 1};
 	struct arena a = {0};
 	int rc;
@@ -102,7 +103,8 @@ static int scope_start(struct systemd *s, const struct cgroup_plan *p, const str
 	all.v[0] = (struct unit_property){
 		.name = "Description", .type = UNIT_TEXT, .text = scope_description(d, &a)};
 	memcpy(all.v + 1, p->properties.v, p->properties.n * sizeof(*all.v));
-	rc = systemd_start_unit(s, p->unit.name, &all, holder, e);
+	rc = systemd_open_and_start(p->unit.of_user ? SYSTEMD_OF_USER : SYSTEMD_OF_MACHINE, until,
+				    p->unit.name, &all, holder, e);
 	arena_free(&a);
 	return rc;
 }
@@ -188,15 +190,12 @@ static void scope_give_up(const struct cgroup_unit *u, const struct cgroup_dirs 
 static int scope_begin(const struct cgroup_plan *p, const struct cgroup_dirs *d,
 		       struct cgroup_handle *h, struct error *e)
 {
-	struct systemd s;
-	int rc;
-
-	if (scope_open(&p->unit, &s, e) < 0)
-		return -1;
 	h->holder = holder_start(e);
-	rc = h->holder < 0 ? -1 : scope_start(&s, p, d, h->holder, e);
-	systemd_close(&s);
-	if (rc < 0) {
+	if (h->holder < 0) {
+		h->holder = 0;
+		return -1;
+	}
+	if (scope_start(p, d, h->holder, e) < 0) {
 		scope_undo(&p->unit, d, UNDO_S, h);
 		return -1;
 	}

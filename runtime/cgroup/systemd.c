@@ -271,15 +271,21 @@ static int ask_failed(const struct ask *q, struct error *e)
 			q->unit ? q->unit : "");
 }
 
+static struct dbus_message ask_message(const struct ask *q, const char *interface,
+				       const char *signature)
+{
+	return (struct dbus_message){.path = q->path ? q->path : ROOT,
+				     .interface = interface,
+				     .member = q->member,
+				     .signature = signature,
+				     .body = q->body.data,
+				     .body_len = q->body.len};
+}
+
 /* 0 also when the answer is an error. */
 static int ask_send(struct ask *q, const char *interface, const char *signature, struct error *e)
 {
-	const struct dbus_message m = {.path = q->path ? q->path : ROOT,
-				       .interface = interface,
-				       .member = q->member,
-				       .signature = signature,
-				       .body = q->body.data,
-				       .body_len = q->body.len};
+	const struct dbus_message m = ask_message(q, interface, signature);
 
 	if (q->body.overflow)
 		err_set(e, ERR_CONFIG, "the call is larger than %d bytes", DBUS_BODY_MAX);
@@ -498,6 +504,18 @@ static bool unit_is_ending(struct ask *q, const struct unit_properties *p)
 	return ending;
 }
 
+#define START_SIGNATURE "ssa(sv)a(sa(sv))"
+
+static void put_start(struct ask *q, const struct unit_properties *p, pid_t pid)
+{
+	struct buf *b = ask_body(q);
+
+	dbus_put_string(b, q->unit);
+	dbus_put_string(b, "fail");
+	put_properties(b, p, pid);
+	dbus_array_end(b, dbus_array_begin(b, 8)); /* no other units with it */
+}
+
 /* The call, again without what it stumbles over. 0 when a job is queued. */
 static int start_tries(struct ask *q, struct unit_properties *p, pid_t pid, struct error *e)
 {
@@ -506,13 +524,8 @@ static int start_tries(struct ask *q, struct unit_properties *p, pid_t pid, stru
 	int tries;
 
 	for (tries = 0; tries < TRIES_MAX; tries++) {
-		struct buf *b = ask_body(q);
-
-		dbus_put_string(b, q->unit);
-		dbus_put_string(b, "fail");
-		put_properties(b, p, pid);
-		dbus_array_end(b, dbus_array_begin(b, 8)); /* no other units with it */
-		if (ask_send(q, MANAGER, "ssa(sv)a(sa(sv))", e) < 0)
+		put_start(q, p, pid);
+		if (ask_send(q, MANAGER, START_SIGNATURE, e) < 0)
 			return -1;
 		if (answer_is(q, UNKNOWN_PROPERTY) && drop_unknown(q, p) && p->n)
 			continue;
@@ -548,6 +561,41 @@ int systemd_start_unit(struct systemd *s, const char *unit, const struct unit_pr
 	ask_end(&q);
 	arena_free(&a);
 	return result;
+}
+
+int systemd_open_and_start_at(enum systemd_manager m, const struct systemd_places *places,
+			      int64_t until, const char *unit, const struct unit_properties *p,
+			      pid_t pid, struct error *e)
+{
+	struct ask q = ask_begin(NULL, "StartTransientUnit", unit);
+	struct dbus_first first = {0};
+	struct systemd s;
+	int rc = -1;
+
+	if (check_unit_name(unit, e) < 0 || check_properties(p, e) < 0)
+		return -1;
+	put_start(&q, p, pid);
+	if (!q.body.overflow)
+		first.call = ask_message(&q, MANAGER, START_SIGNATURE);
+	if (systemd_open_at(m, places, until, q.body.overflow ? NULL : &first, &s, e) == 0) {
+		rc = systemd_start_unit(&s, unit, p, pid, e);
+		systemd_close(&s);
+	}
+	ask_end(&q);
+	return rc;
+}
+
+int systemd_open_and_start(enum systemd_manager m, int64_t until, const char *unit,
+			   const struct unit_properties *p, pid_t pid, struct error *e)
+{
+	struct systemd_places places;
+	struct arena a = {0};
+	int rc;
+
+	systemd_list_places(m, &a, &places);
+	rc = systemd_open_and_start_at(m, &places, until, unit, p, pid, e);
+	arena_free(&a);
+	return rc;
 }
 
 static int stop_and_wait(struct ask *q, struct error *e)

@@ -41,7 +41,8 @@ bool systemd_is_running(void);
 int systemd_open(enum systemd_manager m, int64_t until, struct systemd *ret, struct error *e);
 void systemd_close(struct systemd *s);
 
-/* The places, in their order, for systemd_open_at(). */
+/* The places, in their order, for systemd_open_at(). first: sys/dbus.h. Where that may have been
+ * carried out no other place is tried. */
 struct systemd_places {
 	size_t n;
 	struct systemd_place {
@@ -52,7 +53,7 @@ struct systemd_places {
 };
 void systemd_list_places(enum systemd_manager m, struct arena *a, struct systemd_places *ret);
 int systemd_open_at(enum systemd_manager m, const struct systemd_places *places, int64_t until,
-		    struct systemd *ret, struct error *e);
+		    struct dbus_first *first, struct systemd *ret, struct error *e);
 
 /* Starts a transient unit with these properties and the process in it (0: none, as for a slice),
  * and waits until it is there. Properties that this systemd doesn't know are left out, with a line
@@ -60,6 +61,14 @@ int systemd_open_at(enum systemd_manager m, const struct systemd_places *places,
  * ERR_EXISTS. When it fails, no unit is left that systemd had begun to start. */
 int systemd_start_unit(struct systemd *s, const char *unit, const struct unit_properties *p,
 		       pid_t pid, struct error *e);
+
+/* The same on a connection of its own, which is opened for it: by one wait less, where systemd's
+ * own socket is. */
+int systemd_open_and_start(enum systemd_manager m, int64_t until, const char *unit,
+			   const struct unit_properties *p, pid_t pid, struct error *e);
+int systemd_open_and_start_at(enum systemd_manager m, const struct systemd_places *places,
+			      int64_t until, const char *unit, const struct unit_properties *p,
+			      pid_t pid, struct error *e);
 
 /* Stops it, waits for that, and forgets whether it had failed. No such unit is success. */
 int systemd_stop_unit(struct systemd *s, const char *unit, struct error *e);

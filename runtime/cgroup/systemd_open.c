@@ -94,7 +94,7 @@ static int refuse_all(enum systemd_manager m, const struct buf *why, struct erro
 }
 
 int systemd_open_at(enum systemd_manager m, const struct systemd_places *places, int64_t until,
-		    struct systemd *ret, struct error *e)
+		    struct dbus_first *first, struct systemd *ret, struct error *e)
 {
 	struct systemd s = {.bus = DBUS_NONE, .manager = m};
 	struct arena a = {0};
@@ -105,10 +105,11 @@ int systemd_open_at(enum systemd_manager m, const struct systemd_places *places,
 	for (i = 0; i < places->n; i++) {
 		const struct systemd_place *p = &places->v[i];
 
-		if (dbus_open(&p->at, p->is_bus, SERVICE, until, &s.bus, e) == 0)
+		if (dbus_open(&p->at, p->is_bus, SERVICE, until, first, &s.bus, e) == 0)
 			break;
 		/* Not what this place is like, but that there is no time for another. */
-		if (loop_now() >= until || patience_check(&(struct error){0}) < 0) {
+		if (loop_now() >= until || patience_check(&(struct error){0}) < 0 ||
+		    (first && first->sent)) {
 			arena_free(&a);
 			return err_wrap(e, "systemd");
 		}
@@ -129,7 +130,7 @@ int systemd_open(enum systemd_manager m, int64_t until, struct systemd *ret, str
 	int result;
 
 	systemd_list_places(m, &a, &places);
-	result = systemd_open_at(m, &places, until, ret, e);
+	result = systemd_open_at(m, &places, until, NULL, ret, e);
 	arena_free(&a);
 	return result;
 }

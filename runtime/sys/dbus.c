@@ -1,3 +1,8 @@
+/* Where the service itself listens, its answer to who we are need not be waited for: the first call
+ * is sent with it. sd-bus takes 256 bytes at a time while it reads who we are, and does not look at
+ * what it has read already before more comes. So a call goes along only if it is larger than that,
+ * and a service that says nothing after it has taken us is nudged once, by a Ping that it need not
+ * answer. */
 #include "sys/dbus.h"
 
 #include <errno.h>
@@ -14,7 +19,12 @@
 #define BUS "org.freedesktop.DBus"
 #define BUS_PATH "/org/freedesktop/DBus"
 
-enum { PIECE = 4096, LOOK_MS = 200 };
+enum {
+	PIECE = 4096,
+	LOOK_MS = 200,
+	ALONG_MIN = 512, /* bytes of a call that goes along with who we are */
+	NUDGE_MS = 200,
+};
 
 /* ---- waiting ---- */
 
@@ -31,6 +41,23 @@ static int dbus_give_up(const struct dbus *d, struct error *e)
 static int dbus_wait(struct dbus *d, short events, struct error *e)
 {
 	return patience_wait(d->fd, events, d->until, e) < 0 ? dbus_give_up(d, e) : 0;
+}
+
+/* Until more comes. Whoever has taken us may have read the call before that, and forgotten it. */
+static int dbus_wait_for_more(struct dbus *d, struct error *e)
+{
+	const int64_t soon = loop_now() + NUDGE_MS * LOOP_MS;
+
+	if (!d->nudge || soon >= d->until)
+		return dbus_wait(d, POLLIN, e);
+	if (patience_wait(d->fd, POLLIN, soon, e) == 0)
+		return 0;
+	if (patience_check(e) < 0)
+		return -1;
+	d->nudge = false;
+	dbus_tell(d,
+		  (struct dbus_message){.path = "/", .interface = BUS ".Peer", .member = "Ping"});
+	return dbus_wait(d, POLLIN, e);
 }
 
 /* A peer that never stops sending lets nobody wait: the clock is looked at here. */
@@ -92,7 +119,7 @@ static int dbus_fill(struct dbus *d, struct error *e)
 			continue;
 		if (errno != EAGAIN)
 			return dbus_gone("receive", e);
-		if (dbus_wait(d, POLLIN, e) < 0)
+		if (dbus_wait_for_more(d, e) < 0)
 			return -1;
 	}
 	d->in_len += (size_t)n;
@@ -125,6 +152,7 @@ int dbus_next(struct dbus *d, struct dbus_message *ret, struct error *e)
 			continue;
 		}
 		d->in_at += len;
+		d->nudge = false;
 		if (dbus_is_known(d, &m)) {
 			*ret = m;
 			return 0;
@@ -165,8 +193,11 @@ int dbus_call(struct dbus *d, struct dbus_message m, dbus_hear *hear, void *cont
 {
 	struct dbus_message got;
 
-	if (dbus_send_call(d, &m, e) < 0)
+	if (d->ahead)
+		m.serial = d->serial;
+	else if (dbus_send_call(d, &m, e) < 0)
 		return -1;
+	d->ahead = false;
 	for (;;) {
 		if (dbus_next(d, &got, e) < 0)
 			return -1;
@@ -244,14 +275,37 @@ int dbus_match(struct dbus *d, const char *rule, struct error *e)
 
 /* ---- opening ---- */
 
-static int dbus_authenticate(struct dbus *d, struct error *e)
+/* Who we are, and the first call if it may go along. */
+static int dbus_greet(struct dbus *d, struct dbus_first *first, struct error *e)
 {
 	/* The NUL at the beginning is sent, the one at the end is not. */
 	static const char lines[] = DBUS_AUTH_LINES;
+	const size_t len = sizeof(lines) - 1;
+	struct arena a = {0};
+	struct buf call, all;
+	int result;
+
+	if (!first || d->is_bus)
+		return dbus_send(d, lines, len, e);
+	call = dbus_write_call(d, &a, &first->call);
+	all = buf_new(&a, len + DBUS_MESSAGE_MAX);
+	buf_add(&all, lines, len);
+	d->ahead = !call.overflow && call.len >= ALONG_MIN;
+	if (d->ahead)
+		buf_add(&all, call.data, call.len);
+	else
+		d->serial = 0; /* as if it had not been written */
+	first->sent = d->ahead;
+	result = dbus_send(d, all.data, all.len, e);
+	arena_free(&a);
+	return result;
+}
+
+/* Whether it takes us. */
+static int dbus_hear_verdict(struct dbus *d, struct error *e)
+{
 	size_t len = 0;
 
-	if (dbus_send(d, lines, sizeof(lines) - 1, e) < 0)
-		return -1;
 	for (;;) {
 		if (dbus_fill(d, e) < 0)
 			return -1;
@@ -269,6 +323,26 @@ static int dbus_authenticate(struct dbus *d, struct error *e)
 	}
 }
 
+/* Who refuses us, or hangs up before a verdict, has not done what was asked for along with it. Whom
+ * we could not hear may have. */
+static int dbus_authenticate(struct dbus *d, struct dbus_first *first, struct error *e)
+{
+	struct error unheard;
+
+	if (dbus_greet(d, first, e) < 0) {
+		/* A verdict may have come before it hung up, which says more. */
+		if (e->sys || dbus_hear_verdict(d, &unheard) == 0)
+			return -1;
+		*e = unheard;
+	} else if (dbus_hear_verdict(d, e) == 0) {
+		d->nudge = d->ahead;
+		return 0;
+	}
+	if (first && !e->sys)
+		first->sent = false;
+	return -1;
+}
+
 static int dbus_connect(struct dbus *d, const struct dbus_address *at, struct error *e)
 {
 	d->fd = at->is_abstract ? unix_connect_abstract(at->name, d->until, e) :
@@ -282,7 +356,7 @@ static int dbus_connect(struct dbus *d, const struct dbus_address *at, struct er
 }
 
 int dbus_open(const struct dbus_address *at, bool is_bus, const char *service, int64_t until,
-	      struct dbus *ret, struct error *e)
+	      struct dbus_first *first, struct dbus *ret, struct error *e)
 {
 	struct dbus d = {.fd = -1,
 			 .until = until,
@@ -293,7 +367,7 @@ int dbus_open(const struct dbus_address *at, bool is_bus, const char *service, i
 	d.looked = d.since;
 	if (dbus_connect(&d, at, e) < 0)
 		return -1;
-	if (dbus_authenticate(&d, e) < 0 || (is_bus && bus_enter(&d, e) < 0)) {
+	if (dbus_authenticate(&d, first, e) < 0 || (is_bus && bus_enter(&d, e) < 0)) {
 		dbus_close(&d);
 		return err_wrap(e, "connect to %s", at->name);
 	}

@@ -23,17 +23,27 @@ struct dbus {
 	const char *service;
 	char owner[DBUS_NAME_MAX + 1]; /* the service's own name on the bus */
 	bool is_bus;
+	bool ahead;	    /* the first call was sent along with who we are */
+	bool nudge;	    /* and there is no answer yet */
 	struct arena arena; /* of what was received: */
 	char *in;
 	size_t in_cap, in_len, in_at;
 };
 #define DBUS_NONE ((struct dbus){.fd = -1})
 
+/* A call that a service itself gets along with who we are, before it has said that it takes us:
+ * one wait less. The first dbus_call() has to be this one, and sends nothing then. */
+struct dbus_first {
+	struct dbus_message call;
+	bool sent; /* it may have been carried out, although the connection could not be opened */
+};
+
 /* Connects and says who we are; on a bus, looks who the service is there. until: everything on
- * this connection has to be done by then; no call on it lasts longer. e->sys is ETIMEDOUT when that
- * was too early, with this connection's other calls too. */
+ * this connection has to be done by then; no call on it lasts longer. first: NULL for none; a bus,
+ * or a call that is too small for it, goes the longer way. e->sys is ETIMEDOUT when `until` was too
+ * early, with this connection's other calls too. */
 int dbus_open(const struct dbus_address *at, bool is_bus, const char *service, int64_t until,
-	      struct dbus *ret, struct error *e);
+	      struct dbus_first *first, struct dbus *ret, struct error *e);
 void dbus_close(struct dbus *d);
 
 /* Signals that match the rule are to come, where a bus stands between. A service itself sends them

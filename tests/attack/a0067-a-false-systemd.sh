@@ -142,8 +142,8 @@ a_systemd_that_was_stuck_finds_out() {
 a_create_whose_answer_is_lost_leaves_no_unit() {
 	needs strace
 	unit_bundle 'sh("exec sleep 1000")'
-	# What is received second is the answer: everything before it has come by then.
-	strace -qq -o trace -e trace=sendto,recvfrom -e inject=sendto:delay_exit=3000000:when=1..2 -e inject=recvfrom:error=EIO:when=2 \
+	# The call goes along with who we are: whether we are taken, and the answer, come in what is received first.
+	strace -qq -o trace -e trace=sendto,recvfrom -e inject=sendto:delay_exit=3000000:when=1 -e inject=recvfrom:error=EIO:when=1 \
 		"$SBXRUN" --root "$T/state" --systemd-cgroup create -b "$B" "$ID" >"$T/said" 2>&1 && : >"$T/created" &
 	BG=$!
 	wait_until 20 test -e "$TRANSIENT/$UNIT"
@@ -152,7 +152,7 @@ a_create_whose_answer_is_lost_leaves_no_unit() {
 	! _has_ended || fail 'nobody was in the unit when the create failed'
 	wait_until 60 _has_ended
 	[ ! -e "$T/created" ] || fail 'it has not failed'
-	like "$(<"$T/said")" 'StartTransientUnit.*receive'
+	like "$(<"$T/said")" 'systemd: connect to /run/systemd/private: receive'
 	[ -z "$(ls "$T/state")" ] || escaped 'state is left'
 	systemctl is-active --quiet "$UNIT" && escaped "$UNIT is left"
 	wait_until 10 is_gone "$UNIT"

@@ -586,10 +586,15 @@ static void take_client(int listen_fd)
 	peer.at = sizeof(lines) - 1;
 }
 
+static void take_us(void)
+{
+	say_bytes("DATA\r\nOK 0123456789abcdef0123456789abcdef\r\n", 43);
+}
+
 static void accept_client(int listen_fd)
 {
 	take_client(listen_fd);
-	say_bytes("DATA\r\nOK 0123456789abcdef0123456789abcdef\r\n", 43);
+	take_us();
 }
 
 static bool hear(struct dbus_message *ret)
@@ -704,7 +709,8 @@ static int open_path(bool is_bus, int ms)
 	const struct systemd_places places = {
 		.n = 1, .v = {{.at = {.name = server.path}, .is_bus = is_bus}}};
 
-	return systemd_open_at(SYSTEMD_OF_USER, &places, loop_now() + ms * LOOP_MS, &conn, &err);
+	return systemd_open_at(SYSTEMD_OF_USER, &places, loop_now() + ms * LOOP_MS, NULL, &conn,
+			       &err);
 }
 
 /* A deadline that only what follows has to meet: the machine may be busy. */
@@ -1435,15 +1441,219 @@ TEST(who_is_rejected_tries_the_next_place)
 
 	server_start(serve_second_client);
 	places.v[0].at.name = server.path;
-	CHECK_INT(systemd_open_at(SYSTEMD_OF_MACHINE, &places, loop_now() + LONG_MS * LOOP_MS,
+	CHECK_INT(systemd_open_at(SYSTEMD_OF_MACHINE, &places, loop_now() + LONG_MS * LOOP_MS, NULL,
 				  &conn, &err),
 		  -1);
 	CHECK_ERROR("/socket: it does not take us for who we are: is systemd the init of");
 	places = (struct systemd_places){.n = 2, .v = {{.at = {.name = "/none/such"}}}};
 	places.v[1].at.name = server.path;
-	CHECK_INT(systemd_open_at(SYSTEMD_OF_MACHINE, &places, loop_now() + LONG_MS * LOOP_MS,
+	CHECK_INT(systemd_open_at(SYSTEMD_OF_MACHINE, &places, loop_now() + LONG_MS * LOOP_MS, NULL,
 				  &conn, &err),
 		  0);
+	CHECK_INT(server_end(), 0);
+}
+
+/* ---- the first call, along with who we are ---- */
+
+enum { LINES_LEN = sizeof(DBUS_AUTH_LINES) - 1 };
+
+static const struct systemd_places *twice_the_server(bool is_bus)
+{
+	static struct systemd_places places;
+	size_t i;
+
+	places = (struct systemd_places){.n = 2};
+	for (i = 0; i < places.n; i++)
+		places.v[i] = (struct systemd_place){.at = {.name = server.path}, .is_bus = is_bus};
+	return &places;
+}
+
+/* A call that is as large as this. */
+static int open_and_start(const struct systemd_places *places, size_t size, int ms)
+{
+	char *text = arena_alloc(&arena, size + 1, 1);
+	struct unit_property v = {.name = "Description", .type = UNIT_TEXT, .text = text};
+	const struct unit_properties p = {1, &v};
+
+	memset(text, 'x', size);
+	return systemd_open_and_start_at(SYSTEMD_OF_USER, places, loop_now() + ms * LOOP_MS, UNIT,
+					 &p, getpid(), &err);
+}
+
+static void answer_start(const struct dbus_message *m)
+{
+	answer_text_as(m, "o", JOB);
+	say_job_ended(UNIT, JOB, "done");
+	expect_end();
+}
+
+static void serve_along(int listen_fd)
+{
+	struct dbus_message m;
+
+	take_client(listen_fd);
+	m = expect("StartTransientUnit");
+	SERVER_CHECK(m.serial == 1 && m.body_len > 1000);
+	take_us();
+	answer_start(&m);
+}
+
+TEST(the_first_call_goes_along_with_who_we_are)
+{
+	server_start(serve_along);
+	CHECK_INT(open_and_start(twice_the_server(false), 1000, LONG_MS), 0);
+	CHECK_INT(server_end(), 0);
+}
+
+/* What is sent at once comes at once. */
+static void serve_not_along(int listen_fd)
+{
+	struct dbus_message m;
+
+	take_client(listen_fd);
+	SERVER_CHECK(peer.len == LINES_LEN);
+	take_us();
+	m = expect("StartTransientUnit");
+	SERVER_CHECK(m.serial == 1);
+	answer_start(&m);
+}
+
+TEST(a_small_call_waits_until_we_are_taken)
+{
+	server_start(serve_not_along);
+	CHECK_INT(open_and_start(twice_the_server(false), 10, LONG_MS), 0);
+	CHECK_INT(server_end(), 0);
+}
+
+static void serve_bus_not_along(int listen_fd)
+{
+	enter_bus(listen_fd, ":1.0");
+	peer.sender = ":1.0";
+	answer_error(&(struct dbus_message){.serial = expect("AddMatch").serial}, "a.b", "no");
+	expect_end();
+}
+
+TEST(a_bus_gets_no_call_before_it_has_taken_us)
+{
+	server_start(serve_bus_not_along);
+	CHECK_INT(open_and_start(twice_the_server(true), 1000, LONG_MS), -1);
+	CHECK_ERROR("AddMatch");
+	CHECK_INT(server_end(), 0);
+}
+
+/* One says why, the other does not; whatever came along has not been done. */
+static void serve_refused_call(int listen_fd)
+{
+	take_client(listen_fd);
+	say_bytes("REJECTED EXTERNAL\r\n", 19);
+	close(peer.fd);
+	serve_along(listen_fd);
+}
+
+static void serve_hanging_up(int listen_fd)
+{
+	take_client(listen_fd);
+	close(peer.fd);
+	serve_along(listen_fd);
+}
+
+static void serve_wrong_call(int listen_fd)
+{
+	take_client(listen_fd);
+	say_bytes("HTTP/1.1 400 Bad Request\r\n", 26);
+	close(peer.fd);
+	serve_along(listen_fd);
+}
+
+TEST(a_call_that_was_refused_goes_to_the_next_place)
+{
+	serve_call *const servers[] = {serve_refused_call, serve_hanging_up, serve_wrong_call};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(servers); i++) {
+		server_start(servers[i]);
+		if (open_and_start(twice_the_server(false), 1000, LONG_MS) < 0)
+			FAIL("%zu: %s", i, err.text);
+		CHECK_INT(server_end(), 0);
+	}
+}
+
+/* It refuses before it has read all of what came along. */
+static void serve_refused_in_between(int listen_fd)
+{
+	take_client(listen_fd);
+	say_bytes("REJECTED EXTERNAL\r\n", 19);
+	close(peer.fd);
+}
+
+TEST(a_refusal_is_heard_although_the_call_could_not_be_sent)
+{
+	struct systemd_places places = {.n = 1};
+
+	server_start(serve_refused_in_between);
+	places.v[0].at.name = server.path;
+	CHECK_INT(open_and_start(&places, 1000000, LONG_MS), -1);
+	CHECK_INT(err.class, ERR_HOST);
+	CHECK_ERROR("it does not take us for who we are");
+	CHECK_INT(server_end(), 0);
+}
+
+/* It has read the call before it took us, and looks again when more comes. */
+static void serve_forgetful(int listen_fd)
+{
+	struct dbus_message m, ping;
+
+	take_client(listen_fd);
+	m = expect("StartTransientUnit");
+	take_us();
+	ping = expect("Ping");
+	SERVER_CHECK((ping.flags & DBUS_NO_REPLY) && str_eq(ping.interface, BUS ".Peer") &&
+		     ping.serial == 2);
+	answer_start(&m);
+}
+
+TEST(a_service_that_has_forgotten_the_call_is_nudged)
+{
+	server_start(serve_forgetful);
+	CHECK_INT(open_and_start(twice_the_server(false), 1000, LONG_MS), 0);
+	CHECK_INT(server_end(), 0);
+}
+
+/* It reads no message that came before it took us: once more it is not sent, for it may be late. */
+static void serve_dropped(int listen_fd)
+{
+	take_client(listen_fd);
+	expect("StartTransientUnit");
+	take_us();
+	expect("Ping");
+	expect_end();
+}
+
+TEST(a_service_that_drops_the_call_is_given_up)
+{
+	server_start(serve_dropped);
+	CHECK_INT(open_and_start(twice_the_server(false), 1000, AMPLE_MS), -1);
+	CHECK_INT(err.sys, ETIMEDOUT);
+	CHECK_ERROR("StartTransientUnit of " UNIT ": no answer within 3 s");
+	CHECK_INT(server_end(), 0);
+}
+
+/* Whoever is not heard may have done it: no other place is asked. */
+static void serve_unheard(int listen_fd)
+{
+	take_client(listen_fd);
+	expect("StartTransientUnit");
+	expect_end();
+	SERVER_CHECK(fcntl(listen_fd, F_SETFL, O_NONBLOCK) == 0);
+	SERVER_CHECK(accept(listen_fd, NULL, NULL) < 0 && errno == EAGAIN);
+}
+
+TEST(a_service_that_gives_no_verdict_may_have_done_it)
+{
+	server_start(serve_unheard);
+	CHECK_INT(open_and_start(twice_the_server(false), 1000, SHORT_MS), -1);
+	CHECK_ERROR("systemd: connect to /tmp/sbxt-dbus.");
+	CHECK_ERROR("/socket: no answer within 1 s");
 	CHECK_INT(server_end(), 0);
 }
 
@@ -1451,6 +1661,25 @@ static void serve_greeting(int listen_fd)
 {
 	accept_client(listen_fd);
 	expect_end();
+}
+
+TEST(nothing_is_sent_of_what_can_not_be)
+{
+	struct unit_property v = {.name = "a", .field = "f", .type = UNIT_TEXT, .text = "\xff"};
+	const struct unit_properties p = {1, &v};
+
+	CHECK_INT(systemd_open_and_start_at(SYSTEMD_OF_USER, twice_the_server(false), 0, UNIT, &p,
+					    0, &err),
+		  -1);
+	CHECK_STR(err.text, "f: not UTF-8");
+	CHECK_INT(systemd_open_and_start_at(SYSTEMD_OF_USER, twice_the_server(false), 0, "a b", &p,
+					    0, &err),
+		  -1);
+	CHECK_ERROR("not the name of a unit");
+	server_start(serve_greeting);
+	CHECK_INT(open_and_start(twice_the_server(false), DBUS_BODY_MAX, LONG_MS), -1);
+	CHECK_ERROR("the call is larger than");
+	CHECK_INT(server_end(), 0);
 }
 
 TEST(a_name_in_no_file_system_is_connected_to)
@@ -1466,14 +1695,14 @@ TEST(a_name_in_no_file_system_is_connected_to)
 	server_fork(server_listen(&at, offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len, 8),
 		    serve_greeting);
 	places.v[0].at.name = name;
-	CHECK_INT(systemd_open_at(SYSTEMD_OF_USER, &places, loop_now() + LONG_MS * LOOP_MS, &conn,
-				  &err),
+	CHECK_INT(systemd_open_at(SYSTEMD_OF_USER, &places, loop_now() + LONG_MS * LOOP_MS, NULL,
+				  &conn, &err),
 		  0);
 	CHECK_INT(server_end(), 0);
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
-	CHECK_INT(systemd_open_at(SYSTEMD_OF_USER, &places, loop_now() + LONG_MS * LOOP_MS, &conn,
-				  &err),
+	CHECK_INT(systemd_open_at(SYSTEMD_OF_USER, &places, loop_now() + LONG_MS * LOOP_MS, NULL,
+				  &conn, &err),
 		  -1);
 	CHECK_ERROR("too long");
 }
