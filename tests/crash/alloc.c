@@ -1,8 +1,9 @@
 /*
  * alloc.c: linked into a runtime with --wrap, so that its n-th allocation of memory fails.
- * FAIL_ALLOCATION says which one, 0 or nothing: none. A child counts on from where its parent was;
- * a new image counts anew, and not before the C library is ready: without memory that one ends as
- * it likes, before main.
+ * FAIL_ALLOCATION says which one, 0 or nothing: none. A child counts on from where its parent was.
+ * A new image, as that of the protected copy, counts anew; FAIL_IMAGE says which of them fails: 1
+ * or 2, nothing: each. None does before the C library is ready: without memory that one ends as it
+ * likes, before main.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -17,11 +18,19 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
-static bool ready;
+static unsigned long which; /* kept here: init forgets its environment */
 
+/* The variable is changed where it lies, and passed on: 2 becomes 1, and 1 is no number any more.
+ */
 __attribute__((constructor)) static void begin_counting(void)
 {
-	ready = true;
+	const char *number = getenv("FAIL_ALLOCATION");
+	char *image = getenv("FAIL_IMAGE");
+
+	if (number && (!image || *image == '1'))
+		which = strtoul(number, NULL, 10);
+	if (image && *image)
+		--*image;
 }
 
 /* The harness looks for this line to know that the point was reached. */
@@ -29,9 +38,8 @@ static bool fails(void)
 {
 	static const char note[] = "allocation failed\n";
 	static unsigned long count;
-	const char *which = ready ? getenv("FAIL_ALLOCATION") : NULL;
 
-	if (!which || ++count != strtoul(which, NULL, 10))
+	if (!which || ++count != which)
 		return false;
 	if (write(STDERR_FILENO, note, sizeof(note) - 1) < 0)
 		_exit(125);

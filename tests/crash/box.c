@@ -396,7 +396,16 @@ char *leaks_text(const struct leaks *l)
 	return all;
 }
 
+unsigned long spread_seed;
+
 unsigned long spread(unsigned long i, unsigned long n, unsigned long total)
 {
+	const unsigned long from = i * total / n, to = (i + 1) * total / n;
+	unsigned long by_chance;
+
+	if (spread_seed && to > from) {
+		by_chance = (spread_seed * 2654435761UL + i) * 6364136223846793005UL;
+		return from + (by_chance >> 33) % (to - from);
+	}
 	return n < 2 ? total / 2 : i * (total - 1) / (n - 1);
 }

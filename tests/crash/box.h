@@ -96,7 +96,9 @@ int box_remove(struct box *b, struct leaks *ret);
 /* What is left, in words that begin with "; "; empty when nothing is. The caller frees it. */
 char *leaks_text(const struct leaks *l);
 
-/* The i-th of n points spread evenly over total, both ends included. */
+/* The i-th of n points spread evenly over total, both ends included. With a seed, one of each n-th
+ * of them by chance: other seeds take others. */
+extern unsigned long spread_seed;
 unsigned long spread(unsigned long i, unsigned long n, unsigned long total);
 
 #endif

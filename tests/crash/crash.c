@@ -5,7 +5,7 @@
  *
  *	crash --runtime R --bundle TEMPLATE [--verbs create,start,run,delete]
  *	      [--who parent|child|both|tied|pipe] [--sample N] [--calls LIST] [--tag NAME] [--watch
- *	      DIR]… [--rush] [--only PROC:N] [--systemd]
+ *	      DIR]… [--rush] [--seed S] [--only PROC:N] [--systemd]
  *
  * TEMPLATE/config.json holds @ID@ (in cgroupsPath, so that leftover cgroups can be found) and
  * @ARGS@ (the program's arguments: /bin/sleep or /bin/true, by verb). Each point gets a container
@@ -16,8 +16,8 @@
  * the caller that dies, a process that called the runtime and held the other ends of its standard
  * streams; as tied it had asked the kernel to kill the runtime then, as pipe the runtime goes on.
  *
- * --sample N takes N points of each verb and side, evenly spread, --calls only those of system
- * calls with these names.
+ * --sample N takes N points of each verb and side, evenly spread, or with --seed S one of each
+ * stretch by chance; --calls only those of system calls with these names.
  *
  * One line `ok NAME` or `not ok NAME: …` for each verb and side, lines with `#` before it say what
  * was left where.
@@ -264,6 +264,7 @@ static void options_read(struct crash *c, int argc, char **argv)
 		{ "verbs", required_argument, NULL, 'v' },
 		{ "who", required_argument, NULL, 'w' },
 		{ "sample", required_argument, NULL, 's' },
+		{ "seed", required_argument, NULL, 'E' },
 		{ "calls", required_argument, NULL, 'c' },
 		{ "tag", required_argument, NULL, 't' },
 		{ "watch", required_argument, NULL, 'W' },
@@ -294,6 +295,9 @@ static void options_read(struct crash *c, int argc, char **argv)
 			break;
 		case 's':
 			o->sample = strtoul(optarg, NULL, 10);
+			break;
+		case 'E':
+			spread_seed = strtoul(optarg, NULL, 10);
 			break;
 		case 'c':
 			o->calls = optarg;

@@ -4,8 +4,8 @@
  * program.
  *
  *	fault --runtime R --bundle TEMPLATE [--verbs LIST] [--who parent|child|both] [--errnos LIST]
- *	      [--sample N] [--calls LIST] [--without LIST] [--brief] [--tag NAME] [--watch DIR]…
- *	      [--only PROC:N] [--allocations] [--systemd]
+ *	      [--sample N] [--seed S] [--calls LIST] [--without LIST] [--brief] [--tag NAME]
+ *	      [--watch DIR]… [--only PROC:N] [--allocations [--every K]] [--systemd]
  *
  * What must hold after each fault:
  *   no crash	 no process of the runtime is ended by a signal
@@ -20,12 +20,13 @@
  * The caller (this program) has what a container must not inherit: a group, an ignored signal, a
  * session keyring, an ambient capability, a descriptor, a scheduling policy.
  *
- * --sample N takes N points of each verb and side, evenly spread, with the errnos in turn; --calls
- * only those of system calls with these names. --without leaves calls out, by name: here one that
- * fails has done nothing, which is not so of every call. --brief leaves out what lies inside a row
- * of the same call (64 times rt_sigaction).
+ * --sample N takes N points of each verb and side, evenly spread, with the errnos in turn; with
+ * --seed S one of each stretch by chance, and the errnos begin elsewhere; --calls only those of
+ * system calls with these names. --without leaves calls out, by name: here one that fails has done
+ * nothing, which is not so of every call. --brief leaves out what lies inside a row of the same
+ * call (64 times rt_sigaction).
  * --allocations: not system calls but the allocations of memory fail, in a runtime that was linked
- * with alloc.c.
+ * with alloc.c. With --every K only every K-th, --seed says which.
  * --systemd: containers are scopes of systemd, and what that says of them is looked at, too.
  */
 #define _GNU_SOURCE
@@ -50,6 +51,7 @@
 #include <unistd.h>
 
 enum {
+	IMAGES = 2,
 	PICTURE_MS = 20000, /* for a detached program to have said what it sees */
 	CALLER_GROUP = 4242,
 	CALLER_FD = 77,
@@ -84,7 +86,7 @@ struct tally {
 
 struct options {
 	const char *verbs, *who, *errnos, *calls, *tag, *without;
-	unsigned long sample;
+	unsigned long sample, every;
 	int only_proc;
 	unsigned long only_at;
 	bool brief;
@@ -118,7 +120,8 @@ static const char *be_caller(void)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		char *path = text("/proc/self/ns/%s", names[i]), link[64] = "", *more;
 
-		if (readlink(path, link, sizeof(link) - 1) < 0)
+		/* An older kernel has no time namespaces. */
+		if (readlink(path, link, sizeof(link) - 1) < 0 && errno != ENOENT)
 			die("%s: %s", path, strerror(errno));
 		more = text("%s%s;", facts, link);
 		free(path);
@@ -331,15 +334,19 @@ static void act(const struct verb *v, const struct fault *f, struct trace_result
 	command_free(argv);
 }
 
-/* The verb without a trace; the n-th allocation fails, 0: none. */
-static void act_allocating(const struct verb *v, unsigned long n, struct trace_result *ret)
+/* The verb without a trace; the n-th allocation of this image fails, 0: none. */
+static void act_allocating(const struct verb *v, size_t image, unsigned long n,
+			   struct trace_result *ret)
 {
-	char *number = text("%lu", n);
+	char *number = text("%lu", n), *which = text("%zu", image);
 
 	memset(ret, 0, sizeof(*ret));
 	setenv("FAIL_ALLOCATION", number, 1);
+	setenv("FAIL_IMAGE", which, 1);
 	ret->status = box_run(&box, v->argv);
 	unsetenv("FAIL_ALLOCATION");
+	unsetenv("FAIL_IMAGE");
+	free(which);
 	ret->hung = ret->status == -1;
 	free(number);
 	number = box_log(&box);
@@ -485,7 +492,7 @@ static void try_fault(const struct verb *v, const struct fault *f, struct tally 
 	findings = text("%s", "");
 	box_prepare(&box, v);
 	if (opt.allocations)
-		act_allocating(v, f->call.at, &r);
+		act_allocating(v, f->call.proc, f->call.at, &r);
 	else
 		act(v, f, &r);
 	if (r.reached || r.hung) {
@@ -510,7 +517,7 @@ static void learn(const struct verb *v, struct trace_result *r)
 
 	box_prepare(&box, v);
 	if (opt.allocations)
-		act_allocating(v, 0, r);
+		act_allocating(v, 1, 0, r);
 	else
 		act(v, NULL, r);
 	if (r->hung || r->status != 0)
@@ -610,8 +617,9 @@ static bool do_side(const struct verb *v, const struct trace_result *r, bool chi
 
 		for (size_t k = 0; k < kinds && !stop_asked; k++) {
 			struct fault f = { *c, list[k] };
+			bool turn = n == total || k == (i + spread_seed) % kinds;
 
-			if ((n < total && k != i % kinds) || is_designed(c->nr, list[k]->value))
+			if (!turn || is_designed(c->nr, list[k]->value))
 				continue;
 			try_fault(v, &f, &t);
 		}
@@ -619,18 +627,23 @@ static bool do_side(const struct verb *v, const struct trace_result *r, bool chi
 	return report(v, child ? "child" : "parent", total, &t);
 }
 
-/* The n-th allocation fails for n from 1 on, until there is no n-th any more. */
+/* The n-th allocation fails for n from 1 on, until there is no n-th any more: in the program that
+ * was called, and in its protected copy. */
 static bool do_allocations(const struct verb *v)
 {
 	struct tally t = { 0 };
-	unsigned long n = 0;
 
-	while (!t.missed && !stop_asked && (!opt.sample || n < opt.sample)) {
-		struct fault f = { .call.at = ++n };
+	for (size_t image = 1; image <= IMAGES; image++) {
+		struct fault f = { .call = { .proc = image, .at = 1 + spread_seed % opt.every } };
+		unsigned long before = t.tried;
 
-		try_fault(v, &f, &t);
+		for (t.missed = 0; !t.missed && !stop_asked; f.call.at += opt.every) {
+			if (opt.sample && t.tried - before == opt.sample)
+				break;
+			try_fault(v, &f, &t);
+		}
 	}
-	return report(v, "allocations", n - t.missed, &t);
+	return report(v, "allocations", t.tried, &t);
 }
 
 static bool do_verb(const struct verb *v)
@@ -660,6 +673,8 @@ static void options_read(int argc, char **argv)
 		{ "errnos", required_argument, NULL, 'e' },
 		{ "calls", required_argument, NULL, 'c' },
 		{ "sample", required_argument, NULL, 's' },
+		{ "seed", required_argument, NULL, 'E' },
+		{ "every", required_argument, NULL, 'y' },
 		{ "tag", required_argument, NULL, 't' },
 		{ "watch", required_argument, NULL, 'W' },
 		{ "only", required_argument, NULL, 'o' },
@@ -671,7 +686,7 @@ static void options_read(int argc, char **argv)
 	};
 	int k;
 
-	opt = (struct options){ .who = "both", .tag = "", .only_proc = -1 };
+	opt = (struct options){ .who = "both", .tag = "", .only_proc = -1, .every = 1 };
 	while ((k = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		switch (k) {
 		case 'r':
@@ -694,6 +709,12 @@ static void options_read(int argc, char **argv)
 			break;
 		case 's':
 			opt.sample = strtoul(optarg, NULL, 10);
+			break;
+		case 'y':
+			opt.every = strtoul(optarg, NULL, 10);
+			break;
+		case 'E':
+			spread_seed = strtoul(optarg, NULL, 10);
 			break;
 		case 't':
 			opt.tag = text("%s-", optarg);
@@ -721,7 +742,7 @@ static void options_read(int argc, char **argv)
 			die("see the head of fault.c for the options");
 		}
 	}
-	if (!box.runtime || !box.template || optind != argc)
+	if (!box.runtime || !box.template || !opt.every || optind != argc)
 		die("--runtime and --bundle are needed");
 }
 

@@ -1,14 +1,15 @@
 #!/bin/bash
-# systemd.sh crash|fault|sample [--v2] [OPTION…]: crash points and faults where containers are scopes of systemd, in a box whose
+# systemd.sh crash|fault|memory|sample [--v1|--v2] [OPTION…]: crash points and faults where containers are scopes of systemd, in a box whose
 # first process that is (systemd/box). Nothing may be left of a container there either: no unit, no holder of one.
 #
 #	crash	SIGKILL at each system call of each verb that speaks with systemd; also with delete coming at once, and with the caller dying
-#	fault	each of these calls fails with each errno, and each allocation of memory
-#	sample	some points of both, for make check
-#	--v2	systemd has cgroup v2, in User-mode Linux; else this machine's layout
+#	fault	each of these calls fails with each errno
+#	memory	each allocation of memory fails
+#	sample	some points of all, for make check
+#	--v1	this machine's layout, without a unified tree; --v2: cgroup v2, in User-mode Linux; else this machine's layout
 #
-# In User-mode Linux calls can't be made to fail, and a process costs 30 times as much: there allocations alone fail, and points are
-# tried in one way. An OPTION goes to the harness: --sample N, --verbs LIST, --calls LIST, --only PROC:N.
+# In User-mode Linux calls can't be made to fail, and a process costs 30 times as much: there points are tried in one way. An OPTION goes to
+# the harness: --sample N, --seed S, --every K, --verbs LIST, --calls LIST, --only PROC:N.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=${here%/*/*}
@@ -29,13 +30,17 @@ crash_points() {
 }
 
 fault_points() {
-	[ -n "$uml" ] || try fault '' "$@"
+	try fault '' "$@"
+}
+
+memory_points() {
 	crash_runtime=$crash_bin/alloc/sbxrun-oci try fault -memory --allocations "$@"
 }
 
 sample_points() {
 	if [ -n "$uml" ]; then
 		try crash '' --verbs create,delete-force --who parent --calls "$speaking" --sample 6 "$@"
+		memory_points --verbs create,delete-force --every 7 "$@"
 		return
 	fi
 	harness_sees "$crash_work/systemd" unit:units -- --systemd
@@ -43,6 +48,7 @@ sample_points() {
 	try fault '' --verbs create,update,delete-force --calls "$speaking" --errnos EIO,ENOMEM,EINTR --sample 8 "$@"
 	try fault -holder --verbs create --who parent --calls kill "$@"
 	try fault '' --verbs run --brief --sample 6 "$@"
+	memory_points --verbs create,update,delete,delete-force --every 4 "$@"
 }
 
 # In the box, with programs that were built before it was booted: it has no compiler.
@@ -67,14 +73,20 @@ case $what in
 	crash_bin=$2
 	inside "${@:3}"
 	;;
-crash | fault | sample) shift ;;
+crash | fault | memory | sample) shift ;;
 *) sed -n '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0" >&2 && exit 2 ;;
 esac
-box=()
-if [ "${1:-}" = --v2 ]; then
+box=() view=()
+case ${1:-} in
+--v1)
+	view=("$top/tests/lib/v1-view")
+	shift
+	;;
+--v2)
 	box=(--v2)
 	shift
-fi
+	;;
+esac
 if [ "$(id -u)" != 0 ]; then
 	echo "skip crash systemd${box[*]}: needs root"
 elif ! type -P mmdebstrap >/dev/null && ! "$top/tests/systemd/tree" --cached; then
@@ -90,6 +102,6 @@ else
 	trap 'rm -rf "$crash_work" "$crash_bin"' EXIT
 	trap 'exit 130' TERM INT HUP
 	crash_build
-	[ "$what" != fault ] || crash_build_alloc
-	"$top/tests/systemd/box" "${box[@]}" -t 86400 "$here/systemd.sh" --inside "$crash_bin" "$what" "$@"
+	[[ $what != memory && $what != sample ]] || crash_build_alloc
+	"${view[@]}" "$top/tests/systemd/box" "${box[@]}" -t 86400 "$here/systemd.sh" --inside "$crash_bin" "$what" "$@"
 fi
