@@ -60,4 +60,50 @@ many_containers_live_at_once() {
 	figure "containers at once: ${SOAK_AT_ONCE:-20}"
 }
 
+# _of_thousands VERB…: within five seconds of processor time, where 0.2 are enough; the clock says nothing on a busy machine.
+_of_thousands() {
+	run bash -c 'ulimit -t 5; exec "$@"' cheap "$SBXRUN" --root "$T/state" "$@"
+	rc_is 0
+}
+
+# What is looked at once for each process must not be looked at for each pair of them.
+thousands_of_processes_are_listed_and_ended() {
+	local options many=${SOAK_PROCESSES:-2500}
+	needs gcc
+	gcc -O1 -static -x c -o "$T/many" - <<-'END' || skip 'no static C library'
+		#include <fcntl.h>
+		#include <stdlib.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			int i, n = argc > 1 ? atoi(argv[1]) : 0;
+			pid_t pid = 1;
+
+			for (i = 0; i < n && pid > 0; i++)
+				pid = fork();
+			if (pid > 0)
+				close(open("/ready", O_CREAT | O_WRONLY, 0600));
+			for (;;)
+				pause();
+		}
+	END
+	for options in '' '--cgroup-manager disabled'; do
+		bundle writable 'without_ns("pid")' '.linux.resources = {}' "args([\"/many\", \"$((many - 1))\"])" 'del(.process.rlimits)'
+		cp "$T/many" "$B/rootfs/many"
+		# shellcheck disable=SC2086
+		sbx $options run -d -b "$B" "$ID" 2>/dev/null
+		wait_until 60 test -e "$B/rootfs/ready"
+		_of_thousands ps --format json "$ID"
+		is "$(jq length "$T/out")" "$many"
+		if ps -ef >/dev/null 2>&1; then
+			_of_thousands ps "$ID"
+			is "$(wc -l <"$T/out")" $((many + 1))
+		fi
+		_of_thousands kill "$ID" KILL
+		_of_thousands delete -f "$ID"
+		nothing_is_left
+	done
+	figure "processes in one container: $many"
+}
+
 run_tests

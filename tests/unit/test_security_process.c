@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/keyctl.h>
 #include <linux/seccomp.h>
@@ -15,7 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -29,6 +33,7 @@
 #include "security/identity.h"
 #include "security/lsm.h"
 #include "filter/seccomp.h"
+#include "init/listener.h"
 #include "security/seccomp_install.h"
 #include "sys/proc.h"
 
@@ -536,6 +541,72 @@ TEST(a_new_user_namespace_has_every_capability)
 	CHECK(own.known == fresh.known && fresh.available == fresh.known);
 	CHECK((own.available & ~own.known) == 0);
 	CHECK(own.known & CAPS_BIT(38)); /* every kernel that we run on has CAP_PERFMON */
+}
+
+/* What init offers in place of its listener; whoever can trace it may have chosen the number. */
+static int offer_null(void)
+{
+	return open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
+static int offer_named_alike(void)
+{
+	return memfd_create("anon_inode:seccomp notify", MFD_CLOEXEC);
+}
+
+static int offer_eventfd(void)
+{
+	return eventfd(0, EFD_CLOEXEC);
+}
+
+static int offer_listener(void)
+{
+	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	struct sock_fprog program = {1, &allow};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -1;
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+			    &program);
+}
+
+/* What the other side takes out of a child that offers this, or -1. */
+static int take_from_child(int (*offer)(void))
+{
+	struct listener_page *page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE,
+					  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int pidfd, fd;
+	pid_t pid;
+
+	CHECK(page != MAP_FAILED && (pid = fork()) >= 0);
+	if (pid == 0) {
+		fd = offer();
+		atomic_store(&page->number, fd < 0 ? INT_MAX : fd + 1);
+		for (;;)
+			pause();
+	}
+	pidfd = pidfd_open(pid, 0);
+	fd = listener_take(page, pidfd, &err);
+	kill(pid, SIGKILL);
+	CHECK(pidfd >= 0 && waitpid(pid, NULL, 0) == pid);
+	close(pidfd);
+	listener_unmap(page);
+	return fd;
+}
+
+TEST(what_is_no_listener_is_not_taken_for_one)
+{
+	int (*const others[])(void) = {offer_null, offer_named_alike, offer_eventfd};
+	size_t i;
+	int fd;
+
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		CHECK_INT(take_from_child(others[i]), -1);
+		CHECK(strstr(err.text, "not its listener"));
+	}
+	fd = take_from_child(offer_listener);
+	CHECK(fd >= 0);
+	close(fd);
 }
 
 int main(int argc, char **argv)
