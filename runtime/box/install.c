@@ -49,7 +49,7 @@ static bool is_pypi_name(const char *name)
 	return len && len <= NAME_MAX_PYPI && is_plain(name[0]) && is_plain(name[len - 1]);
 }
 
-/* One part of it: in small letters, and no "." before them. */
+/* One part of it: in small letters, and no "." before or behind them. */
 static bool is_npm_part(const char *name, size_t len)
 {
 	size_t i;
@@ -57,7 +57,7 @@ static bool is_npm_part(const char *name, size_t len)
 	for (i = 0; i < len; i++)
 		if (!is_small(name[i]) && !(i && strchr("._-", name[i])))
 			return false;
-	return len > 0;
+	return len > 0 && name[len - 1] != '.';
 }
 
 static bool is_npm_name(const char *name)

@@ -26,7 +26,14 @@
 #include "sys/sys.h"
 #include "sys/unix.h"
 
-enum { NOBODY = 65534, READY_MS = 10000, TELL_MS = 2000, TELL_MOST = 400, RESOLV_MAX = 64 << 10 };
+enum {
+	NOBODY = 65534,
+	READY_MS = 10000,
+	TELL_MS = 2000,
+	TELL_MOST = 400,
+	NOTES_MOST = 16,
+	RESOLV_MAX = 64 << 10,
+};
 
 /* ---- rules ---- */
 
@@ -331,7 +338,28 @@ static void network_take_refusal(const struct net_message *m, struct denials *d)
 			   m->count);
 }
 
-void network_tell(const struct network *n, struct denials *d, struct box_network *ret)
+static void network_take_failure(const struct net_message *m, struct denials *d,
+				 struct notes *notes)
+{
+	static const char *const why[] = {
+		[NET_NO_NAME] = "there is no such host",
+		[NET_NO_ANSWER] = "none of this machine's resolvers (/etc/resolv.conf) has "
+				  "answered",
+		[NET_UNREACHABLE] = "nobody has answered at its addresses from this machine",
+	};
+	const char *host = hint_clean(m->text, &d->scratch);
+
+	if (m->what < ARRAY_SIZE(why))
+		notes_add(notes,
+			  arena_printf(d->arena,
+				       strchr(host, ':') ? "[%s]:%u was not reached: %s" :
+							   "%s:%u was not reached: %s",
+				       host, m->port, why[m->what]),
+			  d->arena);
+}
+
+void network_tell(const struct network *n, struct denials *d, struct box_network *ret,
+		  struct notes *notes)
 {
 	const int64_t until = loop_now() + TELL_MS * LOOP_MS;
 	struct net_message m = {.kind = NET_TELL};
@@ -348,6 +376,8 @@ void network_tell(const struct network *n, struct denials *d, struct box_network
 	for (i = 0; i < TELL_MOST && network_receive(n->control_fd, until, &m); i++) {
 		if (m.kind == NET_REFUSED && d->known)
 			network_take_refusal(&m, d);
+		if (m.kind == NET_UNREACHED && notes->n < NOTES_MOST)
+			network_take_failure(&m, d, notes);
 		if (m.kind != NET_TOTAL)
 			continue;
 		d->more |= m.more != 0;

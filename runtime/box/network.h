@@ -43,9 +43,10 @@ int network_open(struct network *n, const struct network_rules *r, int pidfd, st
 /* The box connects to that address. Where nobody listens only the kernel knows of it. */
 void network_seen(const struct network *n, const char *address, uint16_t port);
 
-/* Refusals become denials, and figures *ret. Whoever carries may be gone: then there are none, and
- * the box has had no network since. */
-void network_tell(const struct network *n, struct denials *d, struct box_network *ret);
+/* Refusals become denials, hosts that could not be reached notes, and figures *ret. Whoever carries
+ * may be gone: then there are none, and the box has had no network since. */
+void network_tell(const struct network *n, struct denials *d, struct box_network *ret,
+		  struct notes *notes);
 
 void network_close(struct network *n);
 

@@ -65,7 +65,7 @@ static void run_take(struct running *x)
 
 void run_tell_network(struct running *x)
 {
-	network_tell(&x->network, &x->denials, &x->r->network);
+	network_tell(&x->network, &x->denials, &x->r->network, &x->r->notes.notes);
 	if (x->r->network.has && !x->r->network.known)
 		notes_add(&x->r->notes.notes,
 			  arena_strdup(x->a, "the process that carried the box's connections ended "

@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "egress/egress.h"
+#include "egress/mend.h"
 
 enum { RULE_TEXT_MAX = 300 };
 
@@ -69,10 +70,7 @@ static int rule_read(const char *text, struct egress_rule *r, struct error *e)
 	if (strchr(text, '/')) {
 		r->match = EGRESS_RANGE;
 		if (!rule_read_range(text, len, r))
-			return err_set(e, ERR_USAGE,
-				       "it is no range (10.0.0.0/8, 10.0.0.0/8:5432, "
-				       "[fd00::]/8:5432)%s",
-				       strstr(text, "://") ? "; a URL is none, its host is" : "");
+			return egress_mend(text, e);
 		if (rule_has_bits_behind(r))
 			return err_set(e, ERR_USAGE,
 				       "the address has more bits than the %u of the range",
@@ -91,9 +89,7 @@ static int rule_read(const char *text, struct egress_rule *r, struct error *e)
 	}
 	if (!egress_host_port_read(host, len - (size_t)(host - text), &r->host, &r->port) ||
 	    (r->host.is_address && r->match != EGRESS_EXACT))
-		return err_set(e, ERR_USAGE,
-			       "it is neither a host nor HOST:PORT (example.org, *.example.org, "
-			       "example.org:22, 10.1.2.3, [fd00::1]:443)");
+		return egress_mend(text, e);
 	if (r->host.is_address) {
 		r->match = EGRESS_RANGE;
 		r->bits = r->host.address.v6 ? 128 : 32;

@@ -36,7 +36,11 @@ enum net_kind {
 	NET_FAILED,  /* text: why it never began, or why these rules do not hold */
 	NET_REFUSED, /* text: a host; port, 0: its name was asked for; what: enum egress_verdict */
 	NET_TOTAL,   /* all the figures */
+	NET_UNREACHED, /* text, port: a host that is allowed; what: enum net_failure */
 };
+
+/* Why a host that is allowed was not reached. */
+enum net_failure { NET_NO_NAME, NET_NO_ANSWER, NET_UNREACHABLE };
 
 enum net_listener { NET_STREAM, NET_NAMES_STREAM, NET_NAMES_DATAGRAM };
 

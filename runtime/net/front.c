@@ -106,6 +106,16 @@ static void front_refuse_host(struct link *l)
 	link_refuse(l, EGRESS_BAD_HOST);
 }
 
+/* Who has looked up a name in the box asks for the address that stands for it there. */
+static void front_recall_name(struct link *l)
+{
+	const struct name *name =
+		l->host.is_address ? name_of_address(l->net, &l->host.address) : NULL;
+
+	if (name)
+		l->host = name->host;
+}
+
 static void front_hear_socks(struct link *l)
 {
 	static const unsigned char welcome[] = {5, 0}, nothing[] = {5, 0xff};
@@ -138,6 +148,7 @@ static void front_hear_socks(struct link *l)
 		front_refuse_host(l);
 	} else {
 		l->host = q.host;
+		front_recall_name(l);
 		link_reach(l);
 	}
 }
@@ -161,8 +172,10 @@ static void front_hear_http(struct link *l)
 	l->front = l->request.form == HTTP_CONNECT ? FRONT_CONNECT : FRONT_HTTP;
 	l->host = l->request.host;
 	l->port = l->request.port;
-	if (l->front == FRONT_CONNECT)
+	if (l->front == FRONT_CONNECT) {
 		front_forget(l, l->request.len);
+		front_recall_name(l);
+	}
 	link_reach(l);
 }
 

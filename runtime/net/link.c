@@ -66,7 +66,7 @@ static void link_wait(struct link *l, int ms)
 
 static size_t half_room(const struct half *h)
 {
-	return h->ended ? 0 : LINK_BUFFER - h->at - h->len;
+	return h->ended || h->at + h->len >= LINK_BUFFER ? 0 : LINK_BUFFER - h->at - h->len;
 }
 
 /* -1: the connection is broken. */
@@ -163,6 +163,22 @@ static bool link_carry_up(struct link *l)
 	return true;
 }
 
+/* The next request has another connection, and its client is told so. */
+static void link_mark_answer(struct link *l, size_t before)
+{
+	static const char mark[] = "Connection: close\r\n";
+	struct half *h = &l->down;
+	char *from = h->buffer + h->at + before;
+	const size_t len = h->len - before;
+	size_t at;
+
+	if (l->guard != GUARD_BODY || !http_answer_find(&l->answer, from, len, &at))
+		return;
+	memmove(from + at + sizeof(mark) - 1, from + at, len - at);
+	memcpy(from + at, mark, sizeof(mark) - 1);
+	h->len += sizeof(mark) - 1;
+}
+
 static bool link_carry_down(struct link *l)
 {
 	const size_t before = l->down.len;
@@ -174,6 +190,7 @@ static bool link_carry_down(struct link *l)
 		return false;
 	}
 	l->net->bytes_in += l->down.len - before;
+	link_mark_answer(l, before);
 	if (half_flush(&l->down, l->box.fd, NULL) < 0 || broken) {
 		link_reset(l);
 		return false;
@@ -214,7 +231,7 @@ void link_say(struct link *l, const void *p, size_t len)
 {
 	struct half *h = &l->down;
 
-	if (LINK_BUFFER - h->at - h->len < len)
+	if (h->at + h->len + len > LINK_BUFFER)
 		return; /* nothing of ours is that long */
 	memcpy(h->buffer + h->at + h->len, p, len);
 	h->len += len;
@@ -259,6 +276,8 @@ void link_refuse(struct link *l, enum egress_verdict why)
 
 void link_fail(struct link *l, enum link_failure why)
 {
+	if (why != LINK_BAD_SPEECH)
+		refuse_note_failure(l->net, l->host.name, l->port, (enum net_failure)why);
 	if (l->front == FRONT_NONE)
 		link_reset(l);
 	else
@@ -506,7 +525,7 @@ static struct link *link_new(void)
 	if (!l)
 		return NULL;
 	l->up.buffer = malloc(LINK_BUFFER);
-	l->down.buffer = malloc(LINK_BUFFER);
+	l->down.buffer = malloc(LINK_BUFFER + LINK_SPARE);
 	if (l->up.buffer && l->down.buffer)
 		return l;
 	free(l->up.buffer);

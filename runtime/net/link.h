@@ -9,6 +9,7 @@
 
 enum {
 	LINK_BUFFER = 64 << 10,
+	LINK_SPARE = 64, /* behind it: for a word of ours within the host's */
 	LINK_KERNEL_BUFFER = 128 << 10, /* each way, on each side */
 	LINK_HEAR_MS = 10000,
 	LINK_DIAL_MS = 10000,
@@ -56,6 +57,7 @@ struct link {
 	struct http_request request;
 	struct http_body body;
 	struct http_watch watch;
+	struct http_answer answer;
 	struct tls_records records;
 	size_t held; /* at the end of what goes up: not judged yet */
 	enum link_guard guard;
@@ -68,7 +70,12 @@ struct link {
 };
 
 /* Why a connection is not to be had, besides a verdict. */
-enum link_failure { LINK_NO_NAME, LINK_NO_ANSWER, LINK_UNREACHABLE, LINK_BAD_SPEECH };
+enum link_failure {
+	LINK_NO_NAME = NET_NO_NAME,
+	LINK_NO_ANSWER = NET_NO_ANSWER,
+	LINK_UNREACHABLE = NET_UNREACHABLE,
+	LINK_BAD_SPEECH,
+};
 
 /* ---- link.c ---- */
 

@@ -66,6 +66,31 @@ static bool question_is_backwards(const struct dns_question *q)
 	return q->is_host && str_ends(q->host.name, ".arpa");
 }
 
+/* A service of a host (_http._tcp.example.org) is asked for by who means the host, and goes on to
+ * it when there is none. */
+static const char *question_host(const struct dns_question *q)
+{
+	const char *name = q->host.name, *dot;
+
+	while (*name == '_' && (dot = strchr(name, '.')))
+		name = dot + 1;
+	return name;
+}
+
+/* Unless the host that is meant may be reached. */
+static void question_note(struct net *n, const struct dns_question *q, enum egress_verdict verdict)
+{
+	const char *name = q->is_host ? question_host(q) : "";
+	struct egress_host h;
+
+	if (question_is_backwards(q))
+		return;
+	if (name != q->host.name && egress_host_read(name, strlen(name), &h) &&
+	    egress_decide_name(n->rules, &h) == EGRESS_ALLOWED)
+		return;
+	refuse_note(n, name, 0, verdict);
+}
+
 static enum dns_code question_decide(struct net *n, const struct dns_question *q,
 				     struct egress_address *ret, bool *ret_found)
 {
@@ -80,8 +105,7 @@ static enum dns_code question_decide(struct net *n, const struct dns_question *q
 		return DNS_FINE;
 	}
 	if (verdict != EGRESS_ALLOWED) {
-		if (!question_is_backwards(q))
-			refuse_note(n, q->is_host ? q->host.name : "", 0, verdict);
+		question_note(n, q, verdict);
 		return DNS_NO_NAME;
 	}
 	name = name_get(n, &q->host);

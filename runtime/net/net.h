@@ -8,7 +8,8 @@
  *	names.c    answers questions; which address stands for which name
  *	lookup.c   asks outside                          dns.c      packets (pure)
  *	link.c     a connection from its first byte to its end
- *	front.c    what is said first, and what is answered          http.c, socks.c, tls.c (pure)
+ *	front.c    what is said first, and what is answered
+ *	           http.c, answer.c, socks.c, tls.c: what either says (pure)
  *	refuse.c   what was refused, and how much was carried
  */
 #pragma once
@@ -49,10 +50,13 @@ struct name {
 	int64_t until;
 };
 
+/* A host that was not reached: it may not be (why: enum egress_verdict), or can't (enum
+ * net_failure). */
 struct refusal {
 	char host[NET_TEXT_MAX];
 	uint16_t port;
-	enum egress_verdict why;
+	bool failed;
+	unsigned int why;
 	uint64_t count;
 };
 
@@ -123,6 +127,7 @@ uint16_t visit_lacks(struct net *n);
 /* ---- refuse.c ---- */
 
 void refuse_note(struct net *n, const char *host, uint16_t port, enum egress_verdict why);
+void refuse_note_failure(struct net *n, const char *host, uint16_t port, enum net_failure why);
 
 /* The box was seen to connect there (NET_SEEN). */
 void refuse_seen(struct net *n, const struct net_message *m);

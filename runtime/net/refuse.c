@@ -4,15 +4,16 @@
 #include "base/str.h"
 #include "net/net.h"
 
-void refuse_note(struct net *n, const char *host, uint16_t port, enum egress_verdict why)
+static void refuse_add(struct net *n, const char *host, uint16_t port, bool failed,
+		       unsigned int why)
 {
 	struct refusal *r;
 	size_t i;
 
-	n->refused++;
 	for (i = 0; i < n->n_refusals; i++) {
 		r = &n->refusals[i];
-		if (r->port == port && r->why == why && str_eq(r->host, host)) {
+		if (r->port == port && r->failed == failed && r->why == why &&
+		    str_eq(r->host, host)) {
 			r->count++;
 			return;
 		}
@@ -22,8 +23,19 @@ void refuse_note(struct net *n, const char *host, uint16_t port, enum egress_ver
 		return;
 	}
 	r = &n->refusals[n->n_refusals++];
-	*r = (struct refusal){.port = port, .why = why, .count = 1};
+	*r = (struct refusal){.port = port, .failed = failed, .why = why, .count = 1};
 	snprintf(r->host, sizeof(r->host), "%s", host);
+}
+
+void refuse_note(struct net *n, const char *host, uint16_t port, enum egress_verdict why)
+{
+	n->refused++;
+	refuse_add(n, host, port, false, why);
+}
+
+void refuse_note_failure(struct net *n, const char *host, uint16_t port, enum net_failure why)
+{
+	refuse_add(n, host, port, true, why);
 }
 
 /* Where somebody listens, the connection tells it all; elsewhere the kernel has refused it. */
@@ -56,7 +68,8 @@ void refuse_tell(const struct net *n, const struct visit *v)
 	size_t i;
 
 	for (i = 0; i < n->n_refusals; i++) {
-		m = (struct net_message){.kind = NET_REFUSED,
+		m = (struct net_message){.kind = n->refusals[i].failed ? NET_UNREACHED :
+										 NET_REFUSED,
 					 .what = n->refusals[i].why,
 					 .port = n->refusals[i].port,
 					 .count = n->refusals[i].count};

@@ -56,6 +56,17 @@ bool http_watch(struct http_watch *w, const char *p, size_t len);
  * us, and that this is the only request of the connection. Its length; 0: no room. */
 size_t http_write(const struct http_request *q, const char *p, char *to, size_t size);
 
+/* What a host answers to a request. Some do not say that it is their last answer, though they were
+ * asked for that: their client would send the next request where nobody is any more. */
+struct http_answer {
+	unsigned int step;
+	unsigned int at; /* in the line */
+	bool informs; /* another answer follows this one */
+};
+
+/* Whether the place for a further header is here: behind the first line of the last answer. */
+bool http_answer_find(struct http_answer *a, const char *p, size_t len, size_t *ret_at);
+
 /* How much of a body is to come. */
 struct http_body {
 	bool chunked;

@@ -72,10 +72,10 @@ an_installation_reaches_its_registry_alone() {
 	BOX=$ID
 	_box create --id "$ID" --rootfs "$B/rootfs" --allow other.example --allow good.example:22 >/dev/null
 	run _with '{"version": 1, "registries": {"pypi": {"index": "http://good.example/simple"}}}' _box install --json "$ID" pypi x
-	like "$(_of .stdout)" 'HTTP/1.1 403.*HTTP/1.1 200'
 	nobody_reached '^11.0.2.1'
 	nobody_reached ' 22 '
 	hides "$(_of .stdout)" SSH
+	like "$(_of .stdout)" 'HTTP/1.1 403.*HTTP/1.1 200'
 	# And the box has its own again.
 	run _sh 'nc good.example 22 </dev/null'
 	like "$out" SSH-2.0-lab

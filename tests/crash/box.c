@@ -28,40 +28,52 @@ enum {
 
 /* clang-format off */
 const struct verb verbs[] = {
-	{ "create",       NEED_NOTHING, STARTS_CONTAINER, true,  false,
+	{ "create",       NEED_NOTHING, STARTS_CONTAINER, true,  false, false,
 	  { "create", "--bundle", A_BUNDLE, "--pid-file", A_PIDFILE, A_ID } },
-	{ "start",        NEED_CREATED, STARTS_CONTAINER, true,  true,  { "start", A_ID } },
-	{ "run",          NEED_NOTHING, STARTS_CONTAINER, false, false, { "run", "--bundle", A_BUNDLE, A_ID } },
-	{ "run-detach",   NEED_NOTHING, STARTS_CONTAINER, true,  false,
+	{ "start",        NEED_CREATED, STARTS_CONTAINER, true,  true, false,  { "start", A_ID } },
+	{ "run",          NEED_NOTHING, STARTS_CONTAINER, false, false, false,
+	  { "run", "--bundle", A_BUNDLE, A_ID } },
+	{ "run-detach",   NEED_NOTHING, STARTS_CONTAINER, true,  false, false,
 	  { "run", "--detach", "--bundle", A_BUNDLE, "--pid-file", A_PIDFILE, A_ID } },
-	{ "exec",         NEED_RUNNING, STARTS_EXTRA,     true,  false, { "exec", A_ID, A_PROGRAM } },
-	{ "exec-detach",  NEED_RUNNING, STARTS_EXTRA,     true,  false,
+	{ "exec",         NEED_RUNNING, STARTS_EXTRA,     true,  false, false, { "exec", A_ID, A_PROGRAM } },
+	{ "exec-detach",  NEED_RUNNING, STARTS_EXTRA,     true,  false, false,
 	  { "exec", "--detach", A_ID, A_PROGRAM } },
-	{ "kill",         NEED_RUNNING, STARTS_NOTHING,   true,  false, { "kill", A_ID, "KILL" } },
-	{ "update",       NEED_RUNNING, STARTS_NOTHING,   true,  false,
+	{ "kill",         NEED_RUNNING, STARTS_NOTHING,   true,  false, false, { "kill", A_ID, "KILL" } },
+	{ "update",       NEED_RUNNING, STARTS_NOTHING,   true,  false, false,
 	  { "update", "--memory", "33554432", "--pids-limit", "32", "--cpu-share", "256", A_ID } },
-	{ "pause",        NEED_RUNNING, STARTS_NOTHING,   true,  false, { "pause", A_ID } },
-	{ "resume",       NEED_PAUSED,  STARTS_NOTHING,   true,  false, { "resume", A_ID } },
-	{ "delete",       NEED_STOPPED, STARTS_NOTHING,   false, false, { "delete", A_ID } },
-	{ "delete-force", NEED_RUNNING, STARTS_NOTHING,   true,  false, { "delete", "--force", A_ID } },
-	{ "box-create",   NEED_NOTHING, STARTS_NOTHING,   true,  false,
+	{ "pause",        NEED_RUNNING, STARTS_NOTHING,   true,  false, false, { "pause", A_ID } },
+	{ "resume",       NEED_PAUSED,  STARTS_NOTHING,   true,  false, false, { "resume", A_ID } },
+	{ "delete",       NEED_STOPPED, STARTS_NOTHING,   false, false, false, { "delete", A_ID } },
+	{ "delete-force", NEED_RUNNING, STARTS_NOTHING,   true,  false, false, { "delete", "--force", A_ID } },
+	{ "box-create",   NEED_NOTHING, STARTS_NOTHING,   true,  false, false,
 	  { "box", "create", "--rootfs", A_ROOTFS, "--id", A_BOX } },
-	{ "box-exec",     NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "exec", A_BOX, "--", "/bin/true" } },
-	{ "box-write",    NEED_BOX,     STARTS_NOTHING,   true,  false,
+	{ "box-exec",     NEED_BOX,     STARTS_NOTHING,   true,  false, false, { "box", "exec", A_BOX, "--", "/bin/true" } },
+	{ "box-write",    NEED_BOX,     STARTS_NOTHING,   true,  false, false,
 	  { "box", "write", A_BOX, "some/file", "/proc/self/cmdline" } },
-	{ "box-ls",       NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "ls", A_BOX } },
-	{ "box-pause",    NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "pause", A_BOX } },
-	{ "box-diff",     NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "diff", A_BOX } },
-	{ "box-snapshot", NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "snapshot", A_BOX, "kept" } },
-	{ "box-fork",     NEED_SNAPSHOT, STARTS_NOTHING,  true,  false, { "box", "fork", "--id", A_BOX, "kept" } },
-	{ "box-session",  NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "run", "--session", A_BOX, "bash", "x=1" } },
-	{ "box-cell",     NEED_SESSION, STARTS_NOTHING,   true,  false, { "box", "run", "--session", A_BOX, "bash", "x=2" } },
-	{ "box-sessions", NEED_SESSION, STARTS_NOTHING,   true,  false, { "box", "sessions", A_BOX } },
-	{ "box-end-session", NEED_SESSION, STARTS_NOTHING, true, false, { "box", "end-session", A_BOX } },
-	{ "box-keep",     NEED_SESSION, STARTS_NOTHING,   true,  false, { "box", "snapshot", A_BOX, "kept" } },
-	{ "box-end",      NEED_SESSION, STARTS_NOTHING,   true,  false, { "box", "destroy", A_BOX } },
-	{ "box-gc",       NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "gc" } },
-	{ "box-destroy",  NEED_BOX,     STARTS_NOTHING,   true,  false, { "box", "destroy", A_BOX } },
+	{ "box-ls",       NEED_BOX,     STARTS_NOTHING,   true,  false, false, { "box", "ls", A_BOX } },
+	{ "box-pause",    NEED_BOX,     STARTS_NOTHING,   true,  false, false, { "box", "pause", A_BOX } },
+	{ "box-diff",     NEED_BOX,     STARTS_NOTHING,   true,  false, false, { "box", "diff", A_BOX } },
+	{ "box-snapshot", NEED_BOX,     STARTS_NOTHING,   true,  false, false, { "box", "snapshot", A_BOX, "kept" } },
+	{ "box-fork",     NEED_SNAPSHOT, STARTS_NOTHING,  true,  false, false, { "box", "fork", "--id", A_BOX, "kept" } },
+	{ "box-session",  NEED_BOX,     STARTS_NOTHING,   true,  false, false, { "box", "run", "--session", A_BOX, "bash", "x=1" } },
+	{ "box-cell",     NEED_SESSION, STARTS_NOTHING,   true,  false, false, { "box", "run", "--session", A_BOX, "bash", "x=2" } },
+	{ "box-sessions", NEED_SESSION, STARTS_NOTHING,   true,  false, false, { "box", "sessions", A_BOX } },
+	{ "box-end-session", NEED_SESSION, STARTS_NOTHING, true, false, false, { "box", "end-session", A_BOX } },
+	{ "box-keep",     NEED_SESSION, STARTS_NOTHING,   true,  false, false, { "box", "snapshot", A_BOX, "kept" } },
+	{ "box-end",      NEED_SESSION, STARTS_NOTHING,   true,  false, false, { "box", "destroy", A_BOX } },
+	{ "box-gc",       NEED_BOX,     STARTS_NOTHING,   true,  false, false, { "box", "gc" } },
+	{ "box-destroy",  NEED_BOX,     STARTS_NOTHING,   true,  false, false, { "box", "destroy", A_BOX } },
+	/* In a lab (egress.sh). */
+	{ "box-reach",    NEED_NOTHING, STARTS_NOTHING,   true,  false, false,
+	  { "box", "create", "--rootfs", A_ROOTFS, "--id", A_BOX, "--allow", "good.example:22" } },
+	{ "box-allow",    NEED_REACHING, STARTS_NOTHING,  true,  false, true,
+	  { "box", "allow", A_BOX, "www.good.example:22" } },
+	{ "box-allow-first", NEED_BOX,  STARTS_NOTHING,   true,  false, false, { "box", "allow", A_BOX, "good.example:22" } },
+	{ "box-deny",     NEED_REACHING, STARTS_NOTHING,  true,  false, true,  { "box", "deny", A_BOX, "good.example:22" } },
+	{ "box-install",  NEED_REACHING, STARTS_NOTHING,  true,  false, true,  { "box", "install", A_BOX, "pypi", "x" } },
+	{ "box-install-first", NEED_BOX, STARTS_NOTHING,  true,  false, false, { "box", "install", A_BOX, "pypi", "x" } },
+	{ "box-carried",  NEED_REACHING, STARTS_NOTHING,  true,  false, true,
+	  { "box", "exec", A_BOX, "--", "/bin/sh", "-c", "nc good.example 22 </dev/null; nc other.example 22 </dev/null; true" } },
 };
 /* clang-format on */
 const size_t verbs_n = sizeof(verbs) / sizeof(*verbs);
@@ -74,6 +86,9 @@ const char *const box_state[BOX_ARGS] = { "state", A_ID };
 static const char *const pause_argv[BOX_ARGS] = { "pause", A_ID };
 static const char *const make_box[BOX_ARGS] = {"box",	 "create", "--rootfs",
 					       A_ROOTFS, "--id",   A_BOX};
+
+static const char *const make_reaching[BOX_ARGS] = {
+	"box", "create", "--rootfs", A_ROOTFS, "--id", A_BOX, "--allow", "good.example:22"};
 
 static const char *const fill_box[BOX_ARGS] = {"box", "write", A_BOX, "some/file",
 					       "/proc/self/cmdline"};
@@ -294,6 +309,19 @@ pid_t box_init_pid(const struct box *b)
 	return pid;
 }
 
+pid_t box_carrier_pid(void)
+{
+	char *said = text("pgrep -x -P %d sbxrun-net", getpid());
+	char *s = command_read(said);
+	pid_t pid = (pid_t)strtol(s, NULL, 10);
+
+	free(said);
+	free(s);
+	if (pid <= 0)
+		die("nobody carries for the box");
+	return pid;
+}
+
 /* The container's program ends by itself; it is our child, so it must be reaped too. */
 static void wait_stopped(pid_t pid)
 {
@@ -343,7 +371,7 @@ void box_prepare(struct box *b, const struct verb *v)
 		return;
 	if (is_about_boxes(v)) {
 		remove_snapshots(b);
-		must_run(b, make_box);
+		must_run(b, v->need == NEED_REACHING ? make_reaching : make_box);
 	}
 	if (v->need == NEED_SESSION)
 		must_run(b, begin_session);

@@ -26,6 +26,7 @@ enum need {
 	NEED_BOX,
 	NEED_SESSION,  /* of a box, which runs */
 	NEED_SNAPSHOT, /* "kept", of a box that is gone */
+	NEED_REACHING, /* a box that may reach a host */
 };
 
 /* What the verb brings to execve. */
@@ -37,6 +38,7 @@ struct verb {
 	enum starts starts;
 	bool lasting;  /* the container's program sleeps; else it ends at once */
 	bool init_too; /* the container's init is the child */
+	bool carrier_too; /* the process that carries the box's connections is a child */
 	const char *argv[BOX_ARGS];
 };
 
@@ -84,6 +86,8 @@ void command_free(char **v);
 const char *box_program(const struct box *b, const struct verb *v);
 /* The container's init, from the pid file. */
 pid_t box_init_pid(const struct box *b);
+/* The process that carries the box's connections. */
+pid_t box_carrier_pid(void);
 /* Runs a command line to its end, untraced; the wait status, -1 when it took too long. */
 int box_run(const struct box *b, const char *const *args);
 

@@ -5,7 +5,7 @@
  *
  *	crash --runtime R --bundle TEMPLATE [--verbs create,start,run,delete]
  *	      [--who parent|child|both|tied|pipe] [--sample N] [--calls LIST] [--tag NAME] [--watch
- *	      DIR]… [--rush] [--seed S] [--only PROC:N] [--systemd]
+ *	      DIR]… [--rush] [--seed S] [--only PROC:N] [--systemd] [--ask PROGRAM]
  *
  * TEMPLATE/config.json holds @ID@ (in cgroupsPath, so that leftover cgroups can be found) and
  * @ARGS@ (the program's arguments: /bin/sleep or /bin/true, by verb). Each point gets a container
@@ -19,6 +19,9 @@
  * --sample N takes N points of each verb and side, evenly spread, or with --seed S one of each
  * stretch by chance; --calls only those of system calls with these names.
  *
+ * --ask PROGRAM is called before the deletion, with the runtime, its --root, the container's id and the
+ * verb; if it fails, the point is dirty, and the first line that it says is why.
+ *
  * One line `ok NAME` or `not ok NAME: …` for each verb and side, lines with `#` before it say what
  * was left where.
  */
@@ -27,6 +30,7 @@
 
 #include <getopt.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +57,7 @@ struct options {
 	const char *tag;
 	const char *calls;    /* NULL: all */
 	unsigned long sample; /* 0: all points */
+	const char *ask;      /* NULL: nobody */
 	bool rush;	      /* delete at once, while survivors are still on their way */
 	int only_proc;	      /* -1: not one point only */
 	unsigned long only_at;
@@ -90,7 +95,9 @@ static void act(struct crash *c, const struct verb *v, const struct side *s,
 	char **argv = box_command(&c->box, v->argv);
 	struct trace_spec spec = {
 		.argv = argv,
-		.attach = v->init_too ? box_init_pid(&c->box) : 0,
+		.attach = v->init_too	   ? box_init_pid(&c->box) :
+			  v->carrier_too ? box_carrier_pid() :
+					   0,
 		.payload = box_program(&c->box, v),
 		.log_fd = c->box.log_fd,
 		.victim = p ? (int)p->proc : -1,
@@ -109,9 +116,29 @@ static void act(struct crash *c, const struct verb *v, const struct side *s,
 		leak_settle(SETTLE_MS);
 }
 
+/* NULL, or why it is not content. */
+static char *ask(const struct crash *c, const struct verb *v)
+{
+	char *argv[] = { (char *)(uintptr_t)c->opt.ask, (char *)(uintptr_t)c->box.runtime,
+			 (char *)(uintptr_t)c->box.place.state, c->box.id,
+			 (char *)(uintptr_t)v->name, NULL };
+	char *said, *end;
+
+	if (!c->opt.ask)
+		return NULL;
+	box_log_clear(&c->box);
+	if (plain_run(argv, c->box.log_fd, VERB_MS) == 0)
+		return NULL;
+	said = box_log(&c->box);
+	end = strchr(said, '\n');
+	if (end)
+		*end = '\0';
+	return said;
+}
+
 static void print_point(const struct crash *c, const struct verb *v, const struct side *s,
 			const struct trace_call *p, const struct trace_result *r, int status,
-			const struct leaks *l)
+			const struct leaks *l, const char *asked)
 {
 	char *log = box_log(&c->box), *left = leaks_text(l), *end;
 
@@ -119,6 +146,8 @@ static void print_point(const struct crash *c, const struct verb *v, const struc
 	if (p->proc > 1)
 		printf(" %zu", p->proc);
 	printf(" at %lu (%s)%s%s", p->at, syscall_name(r->nr), r->hung ? ", hung" : "", left);
+	if (asked)
+		printf("; asked: %.160s", asked);
 	if (status == -1)
 		printf("; delete hung");
 	else if (status != 0) {
@@ -137,16 +166,19 @@ static void try_point(struct crash *c, const struct verb *v, const struct side *
 {
 	struct trace_result r;
 	struct leaks l = { 0 };
+	char *asked;
 	bool dirty;
 	int status;
 
 	box_prepare(&c->box, v);
 	act(c, v, s, p, &r);
+	asked = ask(c, v);
 	box_log_clear(&c->box);
 	status = box_remove(&c->box, &l);
-	dirty = status != 0 || r.hung || !leak_none(&l);
+	dirty = status != 0 || r.hung || !leak_none(&l) || asked;
 	if (dirty)
-		print_point(c, v, s, p, &r, status, &l);
+		print_point(c, v, s, p, &r, status, &l, asked);
+	free(asked);
 	t->rc += status != 0;
 	t->hung += r.hung;
 	t->missed += !r.reached;
@@ -271,6 +303,7 @@ static void options_read(struct crash *c, int argc, char **argv)
 		{ "rush", no_argument, NULL, 'R' },
 		{ "only", required_argument, NULL, 'o' },
 		{ "systemd", no_argument, NULL, 'S' },
+		{ "ask", required_argument, NULL, 'a' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options *o = &c->opt;
@@ -314,6 +347,9 @@ static void options_read(struct crash *c, int argc, char **argv)
 		case 'o':
 			if (sscanf(optarg, "%d:%lu", &o->only_proc, &o->only_at) != 2)
 				die("--only wants PROC:N");
+			break;
+		case 'a':
+			o->ask = optarg;
 			break;
 		case 'S':
 			c->box.systemd = true;

@@ -16,12 +16,13 @@ crash_bin=${crash_bin:-$crash_work}
 crash_flags="-std=gnu17 -O2 -g -Wall -Wextra -Wshadow -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes
 	-Wpointer-arith -Wwrite-strings -Wundef -Wvla -Wconversion -Wsign-conversion -Wcast-qual"
 
-# Compiles the harnesses to $crash_bin/crash and $crash_bin/fault, and what runs inside to $crash_bin/probe.
+# crash_build [NAME…]: compiles the harnesses (crash, fault) to $crash_bin, and what runs inside to $crash_bin/probe.
 crash_build() {
 	local cc=${CC:-cc} name
 	printf '#include <sys/syscall.h>\n' | "$cc" -E -dM - |
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) .*/{ __NR_\1, "\1" },/p' | sort >"$crash_bin/syscall-names.h"
-	for name in crash fault; do
+	[ $# != 0 ] || set -- crash fault
+	for name; do
 		# shellcheck disable=SC2086  # a list of flags
 		"$cc" $crash_flags -include sys/syscall.h -I"$crash_bin" -o "$crash_bin/$name" \
 			"$crash_here/$name.c" "$crash_here"/{box,trace,leak,tool}.c
@@ -73,7 +74,7 @@ crash_rootfs() {
 	local root=$crash_work/rootfs name
 	mkdir -p "$root"/{bin,dev,proc,sys,tmp,etc,workspace}
 	cp "$(command -v busybox)" "$root/bin/busybox"
-	for name in sh true sleep; do
+	for name in sh true sleep nc; do
 		ln -sf busybox "$root/bin/$name"
 	done
 	cp "$crash_bin/probe" "$root/bin/probe"

@@ -147,6 +147,21 @@ static void watch_http(const char *p, size_t len)
 	       (http_watch(&cut, p, len / 2) && http_watch(&cut, p + len / 2, len - len / 2)));
 }
 
+/* Nothing but a first line is in front of the place. */
+static void watch_answer(const char *p, size_t len)
+{
+	struct http_answer whole = {0}, cut = {0};
+	size_t at = 0, first = 0, second = 0;
+	const bool found = http_answer_find(&whole, p, len, &at);
+
+	DEMAND(!found || (at <= len && at >= 8 && p[at - 1] == '\n'));
+	if (http_answer_find(&cut, p, len / 2, &first))
+		DEMAND(found && first == at);
+	else
+		DEMAND(http_answer_find(&cut, p + len / 2, len - len / 2, &second) == found &&
+		       (!found || len / 2 + second == at));
+}
+
 void fuzz_one(char *text, size_t len, struct arena *a)
 {
 	struct socks_request socks;
@@ -165,6 +180,9 @@ void fuzz_one(char *text, size_t len, struct arena *a)
 			if (socks.has_host)
 				check_host(&socks.host);
 		}
+		break;
+	case 'a':
+		watch_answer(text + 1, len - 1);
 		break;
 	case 't':
 		read_tls(text + 1, len - 1);

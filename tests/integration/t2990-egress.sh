@@ -179,7 +179,7 @@ rules_that_are_none_are_told_before_anything_runs() {
 	bundle
 	_box --allow 'https://a.org/' 'echo RAN'
 	rc_is 125
-	like "$err" '--allow https://a.org/: .* a URL is none'
+	like "$err" '--allow https://a.org/: it is a URL: a rule is its host alone, a.org'
 	_box --allow '*' 'echo RAN'
 	like "$err" '--allow \*: it stands for every host'
 	local rule

@@ -48,6 +48,23 @@ a_package_of_npm_is_there_for_node() {
 	nobody_asked npmjs
 }
 
+# Each name with its own reason.
+an_installation_without_resolvers_says_so() {
+	_needs_pip
+	registry
+	run _with "$OPERATOR" _box create --id "$ID" --rootfs host --memory 1g python
+	_lab_resolver 11.0.0.3
+	run _with "$OPERATOR" _box install --json "$ID" pypi tiny-one
+	is "$(_of '.status, .install.installed')" $'error\n[]'
+	is "$(_of '.notes[]')" "good.example:8081 was not reached: none of this machine's resolvers (/etc/resolv.conf) has answered"
+	_lab_resolver 11.0.0.2
+	run _with "${OPERATOR//good.example/nosuch.example}" _box install --json "$ID" pypi tiny-one
+	is "$(_of '.notes[]')" 'nosuch.example:8081 was not reached: there is no such host'
+	run _with "${OPERATOR//8081/8082}" _box install --json "$ID" pypi tiny-one
+	is "$(_of '.notes[]')" 'good.example:8082 was not reached: nobody has answered at its addresses from this machine'
+	is "$(_of '.denials')" '[]'
+}
+
 # A box that reaches hosts of its own does not while it installs, and does again afterwards.
 an_installation_has_its_registry_and_nothing_else() {
 	_needs_pip
@@ -88,7 +105,7 @@ names_are_names() {
 		rc_is 125
 		like "$err" 'no name of a package|the version is none'
 	done
-	for name in '' -g --registry=x user/repo git+ssh://x github:a/b file:x ./x X x.tgz .x @x @x/ @x/y/z @/y 'npm:y' x@npm:y 'x@^1' 'x@>1' x@latest/ x@git+https://a/ x@file:/ 'x@*' node_modules 'x y'; do
+	for name in '' -g --registry=x user/repo git+ssh://x github:a/b file:x ./x X x.tgz .x @x @x/ @x/y/z @/y 'npm:y' x@npm:y 'x@^1' 'x@>1' x@latest/ x@git+https://a/ x@file:/ 'x@*' node_modules 'x y' @x../y x.; do
 		run _box install "$ID" -- npm "$name"
 		rc_is 125
 		like "$err" 'no name of a package|the version is none'

@@ -2,7 +2,7 @@
 """lab.py DIR: the world outside of a box, in a network namespace of its own (lib/lab.sh): a resolver and servers, at every address.
 
 It writes what it is asked for, a line each: DIR/names (questions), DIR/seen (connections: address, port and what was said first).
-Ports: 80 and 8080 speak HTTP, 22 says who it is at once, 443 and 5432 send back what they get, 7 sends a megabyte.
+LAB_PORTS says which ports it has, and else there are all: 80 and 8080 speak HTTP, 22 says who it is at once, 443 and 5432 send back what they get, 7 sends a megabyte.
 """
 import os
 import socket
@@ -163,11 +163,12 @@ class Threads6(Threads):
     address_family = socket.AF_INET6
 
 
-for number in (22, 80, 443, 5432, 7, 8080):
+for number in map(int, os.environ.get("LAB_PORTS", "22 80 443 5432 7 8080").split()):
     threading.Thread(target=Threads(("0.0.0.0", number), Server).serve_forever, daemon=True).start()
 threading.Thread(target=Threads(("11.0.0.2", 53), Names).serve_forever, daemon=True).start()
 try:
-    threading.Thread(target=Threads6(("2a00::11", 80), Server).serve_forever, daemon=True).start()
+    if "LAB_PORTS" not in os.environ:
+        threading.Thread(target=Threads6(("2a00::11", 80), Server).serve_forever, daemon=True).start()
 except OSError:
     pass
 open(os.path.join(DIR, "ready"), "w").close()

@@ -261,6 +261,45 @@ TEST(chunks_that_are_none_end_it)
 	}
 }
 
+/* ---- answers ---- */
+
+/* Where a further header goes, however the answer is cut; -1: nowhere. */
+static long place(const char *text)
+{
+	const size_t len = strlen(text);
+	size_t piece, at, from, found = len + 1;
+
+	for (piece = len + 1; piece > 0; piece--) {
+		struct http_answer a = {0};
+		size_t here = len + 1;
+
+		for (from = 0; from < len; from += piece)
+			if (http_answer_find(&a, text + from,
+					     len - from < piece ? len - from : piece, &at)) {
+				CHECK(here == len + 1);
+				here = from + at;
+			}
+		CHECK(piece == len + 1 || here == found);
+		found = here;
+	}
+	return found > len ? -1 : (long)found;
+}
+
+TEST(the_last_answer_has_a_place_for_a_header)
+{
+	CHECK_INT(place("HTTP/1.1 200 OK\r\nA: b\r\n\r\nHTTP/1.1 200\r\n"), 17);
+	CHECK_INT(place("HTTP/1.0 404\n\n"), 13);
+	CHECK_INT(place("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"), 25 + 17);
+	CHECK_INT(place("HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 100 C\n\nHTTP/1.1 500 \r\n"),
+		  31 + 16 + 15);
+	CHECK_INT(place(""), -1);
+	CHECK_INT(place("HTTP/1.1 200 OK"), -1);
+	CHECK_INT(place("HTTP/1.1 100 Continue\r\n\r\n"), -1);
+	CHECK_INT(place("HTTP/2 200 OK\r\n\r\n"), -1);
+	CHECK_INT(place("hello\nHTTP/1.1 200 OK\r\n\r\n"), -1);
+	CHECK_INT(place("\r\nHTTP/1.1 200 OK\r\n\r\n"), -1);
+}
+
 /* ---- SOCKS ---- */
 
 #define SOCKS(text, greeted) socks_read(text, sizeof(text) - 1, greeted, &socks)
