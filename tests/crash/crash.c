@@ -19,8 +19,8 @@
  * --sample N takes N points of each verb and side, evenly spread, or with --seed S one of each
  * stretch by chance; --calls only those of system calls with these names.
  *
- * --ask PROGRAM is called before the deletion, with the runtime, its --root, the container's id and the
- * verb; if it fails, the point is dirty, and the first line that it says is why.
+ * --ask PROGRAM is called before the deletion, with the runtime, its --root, the container's id and
+ * the verb; if it fails, the point is dirty, and the first line that it says is why.
  *
  * One line `ok NAME` or `not ok NAME: …` for each verb and side, lines with `#` before it say what
  * was left where.
