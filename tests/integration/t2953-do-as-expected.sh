@@ -207,10 +207,12 @@ exec_does_not_repeat_what_create_has_said() {
 	is "$err" ''
 }
 
-# A container whose state root somebody has removed.
+# A container whose state root somebody has removed. The machine's own list stays as it is.
 ranges_of_nobody_are_swept() {
 	local file lost=/run/sbxrun-ranges/4294836224
 	[ -z "${SBX_UID:-}" ] || skip 'only root gives ranges'
+	mkdir -p -m 700 ranges /run/sbxrun-ranges
+	mount --bind ranges /run/sbxrun-ranges
 	do_bundle
 	sbx box create --rootfs "$B/rootfs" --id "$P"
 	file=$(grep -ls "^$T/state/" /run/sbxrun-ranges/* || :)
@@ -219,6 +221,9 @@ ranges_of_nobody_are_swept() {
 	sbx box gc
 	[ ! -e "$lost" ] || fail "$lost is still there"
 	[ -e "$file" ] || fail 'it was held'
+	sbx box destroy "$P"
+	[ ! -e "$file" ] || fail 'it is held'
+	umount /run/sbxrun-ranges
 }
 
 run_tests
