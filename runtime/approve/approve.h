@@ -3,6 +3,7 @@
  *
  *	rules.c  how risky is it        show.c  what a model wrote, fit to be shown
  *	queue.c  questions and answers, on disk
+ *	grants.c answers that stay
  *
  * A question is bound to a digest of exactly what will run: the words of the command line and the
  * input. It is answered once, by whoever comes first (a client's user, a terminal, or
@@ -29,6 +30,14 @@ enum approve_risk { RISK_LOW, RISK_MEDIUM, RISK_HIGH, RISK_CRITICAL };
 extern const struct json_word approve_risk_words[];
 const char *approve_risk_word(enum approve_risk r);
 
+/* What an answer is good for: this call, all of its box, or all until it is taken back. */
+enum approve_scope { SCOPE_UNSAID, SCOPE_ONCE, SCOPE_BOX, SCOPE_ALWAYS };
+extern const struct json_word approve_scope_words[];
+const char *approve_scope_word(enum approve_scope s);
+
+/* Boxes that sbxrun mcp has made are called so. */
+#define APPROVE_OWN_BOX "mcp-"
+
 /* ---- rules ---- */
 
 struct approve_rules;
@@ -48,6 +57,7 @@ struct approve_judgement {
 	uint32_t timeout_s; /* how long a person has */
 	const char *why;
 	bool denied; /* nobody is asked */
+	enum approve_scope most; /* that an answer may be good for */
 };
 
 /* The highest of what the rules of each file say, else what is built in. Trust: the parameters are
@@ -57,8 +67,9 @@ struct approve_judgement approve_judge(const struct approve_rules *r, const char
 
 /* ---- showing ---- */
 
-/* Lines that begin with "| ", without control, bidi and zero-width characters, shortened. */
-void approve_show(struct buf *b, const char *text, size_t most);
+/* Lines that begin with "| ", without control, bidi and zero-width characters, shortened. How many
+ * bytes of the text are not shown. */
+size_t approve_show(struct buf *b, const char *text, size_t most);
 
 /* ---- questions ---- */
 
@@ -66,7 +77,9 @@ enum {
 	APPROVE_ID_SIZE = 3 + 32 + 1,
 	APPROVE_PENDING_MAX = 16,
 	APPROVE_RATE = 20,
-	APPROVE_RATE_S = 60
+	APPROVE_RATE_S = 60,
+	APPROVE_GOOD_S = 300, /* so long an answer can be used */
+	APPROVE_GRANT_SIZE = 3 + 32 + 1,
 };
 
 struct approve_question {
@@ -82,12 +95,14 @@ struct approve_question {
 	int64_t asked, until; /* seconds of CLOCK_BOOTTIME */
 	uint32_t uid;
 	char *status; /* asked, yes, no */
-	bool for_box;
+	enum approve_scope most;  /* that the answer may be good for … */
+	enum approve_scope scope; /* … and that it is */
 	char *by; /* who answered, and how */
 };
 
 /* The questions of a state root. */
 struct approve_queue {
+	const char *root;
 	int dfd;
 	int lock_fd;
 };
@@ -95,7 +110,8 @@ struct approve_queue {
 void approve_queue_close(struct approve_queue *q);
 #define autoqueue __attribute__((cleanup(approve_queue_close)))
 
-/* Opened and locked. make: also if there is none yet. ERR_NOT_FOUND: there is none. */
+/* Opened and locked; not if somebody else keeps it locked for seconds. make: also if there is none
+ * yet. ERR_NOT_FOUND: there is none. */
 int approve_queue_open(const char *root, bool make, struct approve_queue *ret, struct error *e);
 
 /* Writes a question; its id, boot, moments and status are filled in. */
@@ -108,9 +124,13 @@ int approve_find(struct approve_queue *q, const char *id, struct arena *a,
 int approve_list(struct approve_queue *q, struct arena *a, struct approve_question **ret,
 		 size_t *ret_n, struct error *e);
 
-/* Only what was asked and not answered. */
-int approve_answer(struct approve_queue *q, const char *id, bool yes, bool for_box, const char *by,
-		   struct arena *a, struct error *e);
+/* Only what was asked and not answered. *ret is the question with its answer. */
+int approve_answer(struct approve_queue *q, const char *id, bool yes, enum approve_scope scope,
+		   const char *by, struct arena *a, struct approve_question *ret,
+		   struct error *e);
+
+/* Whether it may be answered for good. */
+bool approve_may_always(const struct approve_question *x);
 
 /* Uses an answer: once, and only for what was asked. 0: yes, and *ret says by whom. */
 int approve_take(struct approve_queue *q, const char *id, const char *digest, struct arena *a,
@@ -119,11 +139,38 @@ int approve_take(struct approve_queue *q, const char *id, const char *digest, st
 /* Removes it, if it is there. */
 void approve_forget(struct approve_queue *q, const char *id);
 
-/* For this box: up to this risk, by this tool. */
-int approve_grant(struct approve_queue *q, const char *tool, const char *box,
-		  enum approve_risk risk, struct arena *a, struct error *e);
-bool approve_is_granted(struct approve_queue *q, const char *tool, const char *box,
-			enum approve_risk risk, struct arena *a);
+/* ---- answers that stay ---- */
+
+struct approve_grant {
+	uint32_t version;
+	char *id;
+	char *tool;
+	char *box;  /* NULL: each that sbxrun mcp makes or has made */
+	char *born; /* when this box was made: the grant ends with it */
+	enum approve_risk risk; /* up to this one */
+	char *by;
+	char *since; /* for people */
+};
+
+/* What an answer was good for besides the call itself. */
+int approve_grant(struct approve_queue *q, const struct approve_question *x, struct arena *a,
+		  struct error *e);
+
+/* box NULL: one that is still to be made. The scope that grants it, or SCOPE_UNSAID. */
+enum approve_scope approve_is_granted(struct approve_queue *q, const char *tool, const char *box,
+				      const struct approve_judgement *j, struct arena *a);
+
+/* Those whose box is gone are removed, and not listed. */
+int approve_grants(struct approve_queue *q, struct arena *a, struct approve_grant **ret,
+		   size_t *ret_n, struct error *e);
+int approve_take_back(struct approve_queue *q, const char *id, struct error *e);
+
+/* ---- for grants.c ---- */
+
+char *approve_read(const struct approve_queue *q, const char *name, size_t most, struct arena *a,
+		   size_t *ret_len);
+int approve_write(const struct approve_queue *q, const char *name, const void *p, size_t len,
+		  struct error *e);
 
 /* ---- a question in a client's hands ---- */
 
@@ -135,5 +182,7 @@ int approve_seal(struct approve_queue *q, const char *id, const char *digest, st
 const char *approve_unseal(struct approve_queue *q, const char *text, const char *digest,
 			   struct arena *a);
 
-/* The whole prompt. terminal: with what can be typed. */
-void approve_prompt(const struct approve_question *x, bool terminal, size_t most, struct buf *b);
+/* The whole prompt. terminal: with what can be typed, and a word on what its rows (0: nobody knows)
+ * don't hold. */
+void approve_prompt(const struct approve_question *x, bool terminal, unsigned int rows,
+		    size_t most, struct buf *b);

@@ -5,7 +5,7 @@
  * until its time is over.
  *
  *	lock        held by whoever works here        ap_HEX   a question
- *	key         of approve_seal()                 gr_HEX   what was granted for a box
+ *	key         of approve_seal()                 gr_HEX   an answer that stays (grants.c)
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,9 +23,10 @@
 #include "base/str.h"
 #include "json/rows.h"
 #include "state/store.h"
+#include "sys/patience.h"
 
 #define QUEUE_DIR "approvals:queue"
-enum { QUESTION_MAX = 256 << 10, GRANTS_MAX = 1024, ANSWER_GOOD_S = 300, KEY_SIZE = 32 };
+enum { QUESTION_MAX = 256 << 10, KEY_SIZE = 32, LOCK_S = 5, QUESTION_VERSION = 2 };
 
 /* clang-format off */
 static const struct json_row approve_question_rows[] = {
@@ -36,7 +37,8 @@ static const struct json_row approve_question_rows[] = {
 	F(approve_question, "digest", STR, digest, REQUIRED), F(approve_question, "boot", STR, boot, REQUIRED),
 	F(approve_question, "asked", I64, asked, REQUIRED), F(approve_question, "until", I64, until, REQUIRED),
 	F(approve_question, "uid", U32, uid, REQUIRED), F(approve_question, "status", STR, status, REQUIRED),
-	F(approve_question, "for_box", BOOL, for_box), F(approve_question, "by", STR, by),
+	W(approve_question, "most", most, approve_scope, approve_scope_words, REQUIRED),
+	W(approve_question, "scope", scope, approve_scope, approve_scope_words, REQUIRED), F(approve_question, "by", STR, by),
 };
 /* clang-format on */
 TABLE(approve_question);
@@ -74,6 +76,22 @@ static bool is_trusted(int fd, mode_t type)
 	       (st.st_uid == geteuid() || geteuid() == 0) && (type == S_IFDIR || st.st_nlink == 1);
 }
 
+/* Whoever holds it does so for a moment, or was stopped in it. */
+static int lock_take(int fd, struct error *e)
+{
+	const int64_t until = patience_until(LOCK_S * 1000);
+
+	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return err_sys(e, "approvals: lock %s", QUEUE_DIR);
+		if (patience_nap(until, e) < 0)
+			return err_set(e, ERR_WRONG_STATE,
+				       "approvals: another process has the lock of %s, and keeps it",
+				       QUEUE_DIR);
+	}
+	return 0;
+}
+
 int approve_queue_open(const char *root, bool make, struct approve_queue *ret, struct error *e)
 {
 	autoqueue struct approve_queue q = APPROVE_QUEUE_NONE;
@@ -96,15 +114,18 @@ int approve_queue_open(const char *root, bool make, struct approve_queue *ret, s
 	if (!is_trusted(q.dfd, S_IFDIR))
 		return err_set(e, ERR_HOST, "approvals: %s/%s is not ours alone", root, QUEUE_DIR);
 	q.lock_fd = openat(q.dfd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (q.lock_fd < 0 || !is_trusted(q.lock_fd, S_IFREG) || flock(q.lock_fd, LOCK_EX) < 0)
+	if (q.lock_fd < 0 || !is_trusted(q.lock_fd, S_IFREG))
 		return err_set(e, ERR_HOST, "approvals: the lock of %s can't be had", QUEUE_DIR);
+	if (lock_take(q.lock_fd, e) < 0)
+		return -1;
+	q.root = root;
 	*ret = q;
 	q = APPROVE_QUEUE_NONE;
 	return 0;
 }
 
-static char *file_read(const struct approve_queue *q, const char *name, size_t most,
-		       struct arena *a, size_t *ret_len)
+char *approve_read(const struct approve_queue *q, const char *name, size_t most, struct arena *a,
+		   size_t *ret_len)
 {
 	autoclose int fd = openat(q->dfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
@@ -116,8 +137,8 @@ static char *file_read(const struct approve_queue *q, const char *name, size_t m
 }
 
 /* The old one or the new one, whole. */
-static int file_write(const struct approve_queue *q, const char *name, const void *p, size_t len,
-		      struct error *e)
+int approve_write(const struct approve_queue *q, const char *name, const void *p, size_t len,
+		  struct error *e)
 {
 	autoclose int fd = -1;
 
@@ -156,7 +177,7 @@ static int question_write(const struct approve_queue *q, const struct approve_qu
 	json_write(&b, &approve_question_table, x, 0);
 	if (b.overflow)
 		return err_set(e, ERR_USAGE, "approvals: the question is too long to be asked");
-	return file_write(q, x->id, b.data, b.len, e);
+	return approve_write(q, x->id, b.data, b.len, e);
 }
 
 static int question_none(const char *id, struct error *e)
@@ -176,14 +197,14 @@ int approve_find(struct approve_queue *q, const char *id, struct arena *a,
 
 	if (!is_id(id))
 		return err_set(e, ERR_USAGE, "%s is no id of a question", json_show(id).text);
-	text = file_read(q, id, QUESTION_MAX, a, &len);
+	text = approve_read(q, id, QUESTION_MAX, a, &len);
 	if (!text)
 		return errno == ENOENT ? question_none(id, e) :
 					 err_sys(e, "approvals: read %s", id);
 	/* A question that can't be read, or is another boot's, allows nothing and goes. */
 	if (json_read(id, text, len, &approve_question_table, &json_default_limits, &x, a,
 		      &damaged) < 0 ||
-	    x.version != 1 || !str_eq(x.id, id) || !str_eq(x.boot, boot_id(a)) ||
+	    x.version != QUESTION_VERSION || !str_eq(x.id, id) || !str_eq(x.boot, boot_id(a)) ||
 	    x.until <= now_s()) {
 		unlinkat(q->dfd, id, 0);
 		return question_none(id, e);
@@ -236,7 +257,7 @@ static int ask_count(struct approve_queue *q, struct arena *a, struct error *e)
 	if (open >= APPROVE_PENDING_MAX)
 		return err_set(e, ERR_WRONG_STATE, "%d questions wait for an answer already",
 			       APPROVE_PENDING_MAX);
-	text = file_read(q, "rate", sizeof(rate), a, &len);
+	text = approve_read(q, "rate", sizeof(rate), a, &len);
 	space = text ? strchr(text, ' ') : NULL;
 	if (space) {
 		*space = '\0';
@@ -254,7 +275,7 @@ static int ask_count(struct approve_queue *q, struct arena *a, struct error *e)
 			       APPROVE_RATE);
 	snprintf(rate, sizeof(rate), "%llu %llu", (unsigned long long)began,
 		 (unsigned long long)asked + 1);
-	return file_write(q, "rate", rate, strlen(rate), e);
+	return approve_write(q, "rate", rate, strlen(rate), e);
 }
 
 int approve_ask(struct approve_queue *q, struct approve_question *x, uint32_t timeout_s,
@@ -268,18 +289,51 @@ int approve_ask(struct approve_queue *q, struct approve_question *x, uint32_t ti
 	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
 		return err_sys(e, "make up an id");
 	hex_of(bytes, sizeof(bytes), hex);
-	x->version = 1;
+	x->version = QUESTION_VERSION;
 	x->id = arena_printf(a, "ap_%s", hex);
 	x->boot = boot_id(a);
 	x->asked = now_s();
 	x->until = x->asked + timeout_s;
 	x->uid = getuid();
+	x->scope = SCOPE_ONCE;
 	x->status = arena_strdup(a, "asked");
 	return question_write(q, x, a, e);
 }
 
-int approve_answer(struct approve_queue *q, const char *id, bool yes, bool for_box, const char *by,
-		   struct arena *a, struct error *e)
+/* What the rules said when it was asked holds, whoever answers. */
+static int answer_check(const struct approve_question *x, enum approve_scope scope,
+			struct error *e)
+{
+	if (scope <= SCOPE_ONCE)
+		return 0;
+	if (x->risk == RISK_CRITICAL)
+		return err_set(e, ERR_USAGE, "%s: what is critical is allowed once", x->id);
+	if (scope == SCOPE_BOX && !x->box)
+		return err_set(e, ERR_USAGE,
+			       "%s: it is about no box that is there yet: it is allowed once", x->id);
+	if (scope == SCOPE_ALWAYS && x->box && !str_after(x->box, APPROVE_OWN_BOX))
+		return err_set(e, ERR_USAGE,
+			       "%s: a box that sbxrun mcp has not made is its owner's: "
+			       "--for-box is the most",
+			       x->id);
+	if (scope > x->most)
+		return err_set(e, ERR_USAGE,
+			       "%s: the operator's rules let no answer be good for more than "
+			       "\"%s\"",
+			       x->id, approve_scope_word(x->most));
+	return 0;
+}
+
+bool approve_may_always(const struct approve_question *x)
+{
+	struct error ignored;
+
+	return answer_check(x, SCOPE_ALWAYS, &ignored) == 0;
+}
+
+int approve_answer(struct approve_queue *q, const char *id, bool yes, enum approve_scope scope,
+		   const char *by, struct arena *a, struct approve_question *ret,
+		   struct error *e)
 {
 	struct approve_question x;
 
@@ -287,15 +341,17 @@ int approve_answer(struct approve_queue *q, const char *id, bool yes, bool for_b
 		return -1;
 	if (!str_eq(x.status, "asked"))
 		return err_set(e, ERR_WRONG_STATE, "%s was answered already: %s", id, x.status);
-	if (for_box && (!x.box || x.risk == RISK_CRITICAL))
-		return err_set(e, ERR_USAGE, "%s: what is critical, or in no box, is allowed once",
-			       id);
+	if (yes && answer_check(&x, scope, e) < 0)
+		return -1;
 	x.status = arena_strdup(a, yes ? "yes" : "no");
-	x.for_box = yes && for_box;
+	x.scope = yes && scope ? scope : SCOPE_ONCE;
 	x.by = arena_strdup(a, by);
 	if (yes)
-		x.until = now_s() + ANSWER_GOOD_S;
-	return question_write(q, &x, a, e);
+		x.until = now_s() + APPROVE_GOOD_S;
+	if (question_write(q, &x, a, e) < 0)
+		return -1;
+	*ret = x;
+	return 0;
 }
 
 int approve_take(struct approve_queue *q, const char *id, const char *digest, struct arena *a,
@@ -321,55 +377,13 @@ void approve_forget(struct approve_queue *q, const char *id)
 		unlinkat(q->dfd, id, 0);
 }
 
-/* ---- for a box ---- */
-
-static const char *grant_name(const char *tool, const char *box, struct arena *a)
-{
-	char hex[SHA256_HEX_SIZE], *both = arena_printf(a, "%s\n%s", tool, box);
-
-	sha256_hex(both, strlen(both), hex);
-	return arena_printf(a, "gr_%s", hex);
-}
-
-int approve_grant(struct approve_queue *q, const char *tool, const char *box,
-		  enum approve_risk risk, struct arena *a, struct error *e)
-{
-	int fd = openat(q->dfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	const char *word = approve_risk_word(risk);
-	struct dirent *d;
-	size_t n = 0;
-
-	while (dir && (d = readdir(dir)))
-		n += str_after(d->d_name, "gr_") != NULL;
-	if (dir)
-		closedir(dir);
-	if (!dir || n >= GRANTS_MAX)
-		return err_set(e, ERR_HOST, "approvals: there are too many grants");
-	return file_write(q, grant_name(tool, box, a), word, strlen(word), e);
-}
-
-bool approve_is_granted(struct approve_queue *q, const char *tool, const char *box,
-			enum approve_risk risk, struct arena *a)
-{
-	char *text;
-	size_t len;
-	int r;
-
-	text = file_read(q, grant_name(tool, box, a), 64, a, &len);
-	for (r = RISK_LOW; text && r < RISK_CRITICAL; r++)
-		if (str_eq(text, approve_risk_word((enum approve_risk)r)))
-			return (int)risk <= r;
-	return false;
-}
-
 /* ---- in a client's hands ---- */
 
 static int key_read(struct approve_queue *q, unsigned char ret[KEY_SIZE], struct arena *a,
 		    struct error *e)
 {
 	size_t len = 0;
-	char *text = file_read(q, "key", KEY_SIZE, a, &len);
+	char *text = approve_read(q, "key", KEY_SIZE, a, &len);
 
 	if (text && len == KEY_SIZE) {
 		memcpy(ret, text, KEY_SIZE);
@@ -377,7 +391,7 @@ static int key_read(struct approve_queue *q, unsigned char ret[KEY_SIZE], struct
 	}
 	if (getrandom(ret, KEY_SIZE, 0) != KEY_SIZE)
 		return err_sys(e, "make a key");
-	return file_write(q, "key", ret, KEY_SIZE, e);
+	return approve_write(q, "key", ret, KEY_SIZE, e);
 }
 
 /* HMAC-SHA-256 (RFC 2104) of the id and the digest. */

@@ -22,6 +22,15 @@ const struct json_word approve_risk_words[] = {
 	{"critical", RISK_CRITICAL}, {NULL, 0},
 };
 
+const struct json_word approve_scope_words[] = {
+	{"once", SCOPE_ONCE}, {"box", SCOPE_BOX}, {"always", SCOPE_ALWAYS}, {NULL, 0},
+};
+
+const char *approve_scope_word(enum approve_scope s)
+{
+	return approve_scope_words[s ? s - SCOPE_ONCE : 0].word;
+}
+
 const char *approve_risk_word(enum approve_risk r)
 {
 	return approve_risk_words[r].word;
@@ -36,10 +45,12 @@ struct rule {
 	struct opt_u32 timeout;
 	char *description;
 	bool deny;
+	enum approve_scope grants; /* the most that an answer may be good for */
 	LIST(struct condition) conditions;
 };
 struct rules_file {
 	uint32_t version;
+	enum approve_scope grants; /* of all calls */
 	LIST(struct rule) rules;
 };
 struct approve_rules {
@@ -59,16 +70,17 @@ static const struct json_row rule_rows[] = {
 	L(rule, "tools", STRINGS, tools, TOOLS_MAX, REQUIRED),
 	W(rule, "risk", risk, approve_risk, approve_risk_words, REQUIRED),
 	F(rule, "timeout", OPT_U32, timeout, NOT_NULL), F(rule, "description", STR, description), F(rule, "deny", BOOL, deny, NOT_NULL),
+	W(rule, "grants", grants, approve_scope, approve_scope_words, NOT_NULL),
 	N(rule, "conditions", LIST, conditions, condition, CONDITIONS_MAX, NOT_NULL),
 };
 CLOSED(rule);
 static const struct json_row rules_file_rows[] = {
-	F(rules_file, "version", U32, version, REQUIRED), N(rules_file, "rules", LIST, rules, rule, RULES_MAX, REQUIRED),
+	F(rules_file, "version", U32, version, REQUIRED), W(rules_file, "grants", grants, approve_scope, approve_scope_words, NOT_NULL), N(rules_file, "rules", LIST, rules, rule, RULES_MAX, REQUIRED),
 };
 CLOSED(rules_file);
 
-/* A box that somebody has made by hand, and named; "mcp-" is what sbxrun mcp calls its own. */
-#define OF_OTHERS "^(?!mcp-)"
+/* A box that somebody has made by hand, and named. */
+#define OF_OTHERS "^(?!" APPROVE_OWN_BOX ")"
 
 /* They hold where no rule of a file does; the first that fits. */
 #define DANGEROUS \
@@ -240,15 +252,26 @@ static bool rule_fits(const struct rule *r, const char *tool, const struct pairs
 	return named;
 }
 
+/* The least of what files and rules say. */
+static void judge_grants(enum approve_scope said, struct approve_judgement *ret)
+{
+	if (said && said < ret->most)
+		ret->most = said;
+}
+
 static void judge_by_file(const struct rules_file *f, const char *tool, const struct pairs *p,
 			  struct approve_judgement *ret)
 {
 	size_t i;
 
+	judge_grants(f->grants, ret);
 	for (i = 0; i < f->rules.n; i++) {
 		const struct rule *r = &f->rules.v[i];
 
-		if (!rule_fits(r, tool, p) || (ret->why && r->risk < ret->risk && !r->deny))
+		if (!rule_fits(r, tool, p))
+			continue;
+		judge_grants(r->grants, ret);
+		if (ret->why && r->risk < ret->risk && !r->deny)
 			continue;
 		ret->denied |= r->deny;
 		ret->risk = ret->why && ret->risk > r->risk ? ret->risk : r->risk;
@@ -260,7 +283,7 @@ static void judge_by_file(const struct rules_file *f, const char *tool, const st
 struct approve_judgement approve_judge(const struct approve_rules *r, const char *tool,
 				       const struct pairs *p)
 {
-	struct approve_judgement j = {.risk = RISK_LOW};
+	struct approve_judgement j = {.risk = RISK_LOW, .most = SCOPE_ALWAYS};
 	const char *value;
 	size_t i;
 
@@ -276,8 +299,12 @@ struct approve_judgement approve_judge(const struct approve_rules *r, const char
 		j.why = builtin[i].why;
 		j.timeout_s = timeouts[j.risk];
 	}
-	if (!j.why)
-		j = (struct approve_judgement){RISK_CRITICAL, timeouts[RISK_CRITICAL],
-					       "nothing is known of it", false};
+	if (!j.why) {
+		j.risk = RISK_CRITICAL;
+		j.timeout_s = timeouts[RISK_CRITICAL];
+		j.why = "nothing is known of it";
+	}
+	if (j.risk == RISK_CRITICAL)
+		j.most = SCOPE_ONCE;
 	return j;
 }

@@ -37,7 +37,7 @@ static bool is_unseen(uint32_t c)
 	return c == '<' || c == '>';
 }
 
-void approve_show(struct buf *b, const char *text, size_t most)
+size_t approve_show(struct buf *b, const char *text, size_t most)
 {
 	const unsigned char *p = (const unsigned char *)text;
 	size_t left = strlen(text), n, from = b->len;
@@ -60,23 +60,64 @@ void approve_show(struct buf *b, const char *text, size_t most)
 		n = n ? n : 1;
 	}
 	buf_char(b, '\n');
+	return left;
 }
 
-void approve_prompt(const struct approve_question *x, bool terminal, size_t most, struct buf *b)
+/* What does not fit is said before what does. */
+static void prompt_shown(const struct approve_question *x, size_t most, struct buf *b)
 {
+	struct buf shown = buf_new(b->arena, b->max);
+	size_t left = approve_show(&shown, x->shown, most), all = strlen(x->shown);
+
+	if (left || shown.overflow)
+		buf_printf(b,
+			   "It is too long to be shown here. These are the first %zu of %zu bytes, "
+			   "as the model wrote it; sbxrun approve show %s has all of it:\n",
+			   all - left, all, x->id);
+	else
+		buf_str(b, "Exactly this, as the model wrote it:\n");
+	buf_add(b, shown.data, shown.len);
+}
+
+/* The beginning of what has more lines than the terminal has gone by. */
+static void prompt_height(const struct approve_question *x, unsigned int rows, size_t from,
+			  struct buf *b)
+{
+	unsigned int lines = 0;
+	size_t i;
+
+	for (i = from; i < b->len; i++)
+		lines += b->data[i] == '\n';
+	if (rows && lines >= rows)
+		buf_printf(b,
+			   "These were %u lines, and the terminal has %u: scroll up, or run "
+			   "sbxrun approve show %s.\n",
+			   lines, rows, x->id);
+}
+
+void approve_prompt(const struct approve_question *x, bool terminal, unsigned int rows,
+		    size_t most, struct buf *b)
+{
+	size_t from = b->len;
+
 	buf_printf(b, "sbxrun: %s wants to run. Risk: %s (%s).\n", x->tool,
 		   approve_risk_word(x->risk), x->why);
 	if (x->box)
 		buf_printf(b, "Box: %s\n", x->box);
-	buf_str(b, "Exactly this, as the model wrote it:\n");
-	approve_show(b, x->shown, most);
+	prompt_shown(x, most, b);
 	buf_printf(
 		b,
 		"Question %s, asked by uid %u. Whoever has this user's rights can answer it, also "
 		"an agent with a shell: this is a question, and no wall.\n",
 		x->id, x->uid);
-	if (terminal)
-		buf_str(b,
-			x->box ? "yes, box (yes, and this tool in this box from now on), or no? " :
-				 "yes or no? ");
+	if (!terminal)
+		return;
+	prompt_height(x, rows, from, b);
+	buf_str(b, "yes");
+	if (x->box && x->most >= SCOPE_BOX)
+		buf_str(b, ", box (yes, and this tool in this box from now on)");
+	if (approve_may_always(x))
+		buf_str(b, ", always (yes, and this tool in all boxes of sbxrun mcp, until "
+			   "sbxrun approve revoke)");
+	buf_str(b, ", or no? ");
 }

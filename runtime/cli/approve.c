@@ -5,6 +5,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <termios.h>
 #include <time.h>
@@ -17,7 +18,7 @@
 #include "sys/child.h"
 #include "sys/loop.h"
 
-enum { OUTPUT_MAX = 8 << 20, SHOWN_LIST = 200, SHOWN_ALL = 128 << 10, PROMPT_SHOWN = 8000 };
+enum { OUTPUT_MAX = 8 << 20, SHOWN_LIST = 200, SHOWN_ALL = 2 << 20, PROMPT_SHOWN = 8000 };
 
 static int64_t left_s(const struct approve_question *x)
 {
@@ -34,7 +35,8 @@ static void question_json(struct buf *b, const struct approve_question *x)
 	} texts[] = {
 		{"tool", x->tool},   {"box", x->box},	    {"risk", approve_risk_word(x->risk)},
 		{"why", x->why},     {"status", x->status}, {"by", x->by},
-		{"shown", x->shown}, {"digest", x->digest}};
+		{"shown", x->shown}, {"digest", x->digest}, {"scope", approve_scope_word(x->scope)},
+		{"most", approve_scope_word(x->most)}};
 	size_t i;
 
 	buf_printf(b, "{\"id\":\"%s\",\"uid\":%u,\"left_s\":%lld", x->id, x->uid,
@@ -91,22 +93,111 @@ static int approve_run_show(struct cli *c, const char *id, struct buf *b, struct
 		question_json(b, &x);
 		buf_char(b, '\n');
 	} else {
-		approve_prompt(&x, false, SHOWN_ALL, b);
+		approve_prompt(&x, false, 0, SHOWN_ALL, b);
 	}
 	return 0;
 }
 
+/* What was done. */
+static void answer_tell(const struct cli *c, const struct approve_question *x, struct buf *b)
+{
+	static const char *const goods[] = {
+		[SCOPE_ONCE] = "once",
+		[SCOPE_BOX] = "and this tool in this box from now on",
+		[SCOPE_ALWAYS] = "and this tool in all boxes of sbxrun mcp until sbxrun approve revoke",
+	};
+
+	if (c->json) {
+		question_json(b, x);
+		buf_char(b, '\n');
+		return;
+	}
+	buf_printf(b, "%s: %s to %s, risk %s", x->id, x->status, x->tool,
+		   approve_risk_word(x->risk));
+	if (x->box)
+		buf_printf(b, ", in box %s", x->box);
+	if (str_eq(x->status, "yes"))
+		buf_printf(b, ", %s; it has to run within %d seconds", goods[x->scope],
+			   APPROVE_GOOD_S);
+	buf_char(b, '\n');
+}
+
 static int approve_run_answer(struct cli *c, const char *id, bool yes, const char *how,
-			      struct error *e)
+			      struct buf *b, struct error *e)
+{
+	autoqueue struct approve_queue q = APPROVE_QUEUE_NONE;
+	struct approve_question x;
+
+	if ((c->for_box || c->always) && !yes)
+		return err_set(e, ERR_USAGE, "--%s: it goes with yes",
+			       c->for_box ? "for-box" : "always");
+	if (c->for_box && c->always)
+		return err_set(e, ERR_USAGE, "--for-box, --always: one of them");
+	if (approve_queue_open(c->root, false, &q, e) < 0 ||
+	    approve_answer(&q, id, yes,
+			   c->always  ? SCOPE_ALWAYS :
+			   c->for_box ? SCOPE_BOX :
+					SCOPE_ONCE,
+			   arena_printf(c->arena, "%s, uid %u", how, getuid()), c->arena, &x, e) < 0)
+		return -1;
+	answer_tell(c, &x, b);
+	return 0;
+}
+
+/* ---- answers that stay ---- */
+
+static void grant_json(struct buf *b, const struct approve_grant *g)
+{
+	buf_printf(b, "{\"id\":\"%s\",\"tool\":", g->id);
+	json_write_string(b, g->tool);
+	buf_str(b, ",\"box\":");
+	if (g->box)
+		json_write_string(b, g->box);
+	else
+		buf_str(b, "null");
+	buf_printf(b, ",\"risk\":\"%s\",\"by\":", approve_risk_word(g->risk));
+	json_write_string(b, g->by);
+	buf_str(b, ",\"since\":");
+	json_write_string(b, g->since);
+	buf_char(b, '}');
+}
+
+static int approve_run_grants(struct cli *c, struct buf *b, struct error *e)
+{
+	autoqueue struct approve_queue q = APPROVE_QUEUE_NONE;
+	struct approve_grant *v = NULL;
+	size_t i, n = 0;
+
+	if (approve_queue_open(c->root, false, &q, e) < 0) {
+		if (e->class != ERR_NOT_FOUND)
+			return -1;
+	} else if (approve_grants(&q, c->arena, &v, &n, e) < 0) {
+		return -1;
+	}
+	buf_str(b, c->json ? "[" : "");
+	for (i = 0; i < n; i++) {
+		if (c->json) {
+			buf_str(b, i ? "," : "");
+			grant_json(b, &v[i]);
+		} else {
+			buf_printf(b, "%s  up to %-8s %s %s, since %s, by %s\n", v[i].id,
+				   approve_risk_word(v[i].risk), v[i].tool,
+				   v[i].box ? v[i].box : "in all boxes of sbxrun mcp", v[i].since,
+				   json_show(v[i].by).text);
+		}
+	}
+	buf_str(b, c->json ? "]\n" : "");
+	return 0;
+}
+
+static int approve_run_revoke(struct cli *c, const char *id, struct buf *b, struct error *e)
 {
 	autoqueue struct approve_queue q = APPROVE_QUEUE_NONE;
 
-	if (c->for_box && !yes)
-		return err_set(e, ERR_USAGE, "--for-box: it goes with yes");
-	if (approve_queue_open(c->root, false, &q, e) < 0)
+	if (approve_queue_open(c->root, false, &q, e) < 0 || approve_take_back(&q, id, e) < 0)
 		return -1;
-	return approve_answer(&q, id, yes, c->for_box,
-			      arena_printf(c->arena, "%s, uid %u", how, getuid()), c->arena, e);
+	buf_printf(b, c->json ? "{\"id\":\"%s\"}\n" : "%s: taken back\n", id);
+	return 0;
 }
 
 /* ---- asking ---- */
@@ -128,15 +219,19 @@ static int ask_line(int fd, const struct approve_question *x, char *ret, size_t 
 	return -1;
 }
 
-static int ask_terminal(struct cli *c, const struct approve_question *x, struct error *e)
+static int ask_terminal(struct cli *c, const struct approve_question *x, struct buf *said,
+			struct error *e)
 {
 	autoclose int fd = open("/dev/tty", O_RDWR | O_CLOEXEC);
 	struct buf b = buf_new(c->arena, OUTPUT_MAX);
+	struct winsize size = {0};
 	char line[64] = "";
 
 	if (fd < 0)
 		return err_sys(e, "there is no terminal to ask at: /dev/tty");
-	approve_prompt(x, true, PROMPT_SHOWN, &b);
+	if (ioctl(fd, TIOCGWINSZ, &size) < 0)
+		size.ws_row = 0;
+	approve_prompt(x, true, size.ws_row, PROMPT_SHOWN, &b);
 	/* Words typed before are no answer to this. */
 	tcflush(fd, TCIFLUSH);
 	if (fd_write_all(fd, b.data, b.len) < 0)
@@ -144,12 +239,15 @@ static int ask_terminal(struct cli *c, const struct approve_question *x, struct 
 	if (ask_line(fd, x, line, sizeof(line)) < 0)
 		return err_set(e, ERR_USAGE, "nobody answered");
 	c->for_box = str_eq(line, "box");
-	return approve_run_answer(c, x->id, c->for_box || str_eq(line, "yes") || str_eq(line, "y"),
-				  "terminal", e);
+	c->always = str_eq(line, "always");
+	return approve_run_answer(
+		c, x->id, c->for_box || c->always || str_eq(line, "yes") || str_eq(line, "y"),
+		"terminal", said, e);
 }
 
 /* It reads the prompt, and its status is the answer. */
-static int ask_command(struct cli *c, const struct approve_question *x, struct error *e)
+static int ask_command(struct cli *c, const struct approve_question *x, struct buf *said,
+		       struct error *e)
 {
 	char *argv[] = {arena_strdup(c->arena, "sh"), arena_strdup(c->arena, "-c"), c->by, NULL};
 	struct buf b = buf_new(c->arena, OUTPUT_MAX);
@@ -158,7 +256,7 @@ static int ask_command(struct cli *c, const struct approve_question *x, struct e
 	int why, status = 1;
 	pid_t pid;
 
-	approve_prompt(x, false, SHOWN_ALL, &b);
+	approve_prompt(x, false, 0, SHOWN_ALL, &b);
 	if (in < 0 || fd_write_all(in, b.data, b.len) < 0 || lseek(in, 0, SEEK_SET) < 0)
 		return err_sys(e, "make the question");
 	posix_spawn_file_actions_init(&actions);
@@ -173,10 +271,10 @@ static int ask_command(struct cli *c, const struct approve_question *x, struct e
 		child_end(pid);
 		return -1;
 	}
-	return approve_run_answer(c, x->id, status == 0, "command", e);
+	return approve_run_answer(c, x->id, status == 0, "command", said, e);
 }
 
-static int approve_run_ask(struct cli *c, const char *id, struct error *e)
+static int approve_run_ask(struct cli *c, const char *id, struct buf *said, struct error *e)
 {
 	struct approve_queue q = APPROVE_QUEUE_NONE;
 	struct approve_question x;
@@ -188,7 +286,7 @@ static int approve_run_ask(struct cli *c, const char *id, struct error *e)
 	approve_queue_close(&q); /* others may answer meanwhile */
 	if (found < 0)
 		return -1;
-	return c->by ? ask_command(c, &x, e) : ask_terminal(c, &x, e);
+	return c->by ? ask_command(c, &x, said, e) : ask_terminal(c, &x, said, e);
 }
 
 static int approve_run(struct cli *c, struct error *e)
@@ -202,25 +300,31 @@ static int approve_run(struct cli *c, struct error *e)
 	else if (str_eq(verb, "show") && id)
 		result = approve_run_show(c, id, &b, e);
 	else if ((str_eq(verb, "yes") || str_eq(verb, "no")) && id)
-		result = approve_run_answer(c, id, str_eq(verb, "yes"), "approve", e);
+		result = approve_run_answer(c, id, str_eq(verb, "yes"), "approve", &b, e);
 	else if (str_eq(verb, "ask") && id)
-		result = approve_run_ask(c, id, e);
+		result = approve_run_ask(c, id, &b, e);
+	else if (str_eq(verb, "grants") && !id)
+		result = approve_run_grants(c, &b, e);
+	else if (str_eq(verb, "revoke") && id)
+		result = approve_run_revoke(c, id, &b, e);
 	else
 		return err_set(e, ERR_USAGE,
 			       "usage: sbxrun approve [OPTION…] list | show ID | yes ID | no ID | "
-			       "ask ID");
+			       "ask ID | grants | revoke GRANT");
 	return result < 0 ? -1 : cli_print(&b, e);
 }
 
 /* clang-format off */
 static const struct cli_option approve_options[] = {
 	CLI_OPTION(for_box, "for-box", 0, CLI_FLAG, NULL, "yes: and to this tool in this box from now on"),
+	CLI_OPTION(always, "always", 0, CLI_FLAG, NULL, "yes: and to this tool in all boxes of sbxrun mcp, until it is taken back"),
 	CLI_OPTION(by, "by", 0, CLI_TEXT, "COMMAND", "ask: by a command that reads the question; status 0 is yes"),
-	CLI_OPTION(json, "json", 0, CLI_FLAG, NULL, "list, show: print JSON"),
+	CLI_OPTION(json, "json", 0, CLI_FLAG, NULL, "print JSON"),
 };
 /* clang-format on */
 const struct cli_command cli_approve = {"approve",
-					"list | show ID | yes ID | no ID | ask ID",
+					"list | show ID | yes ID | no ID | ask ID | grants | "
+					"revoke GRANT",
 					"answer what an assistant wants to do",
 					approve_options,
 					ARRAY_SIZE(approve_options),

@@ -136,7 +136,7 @@ struct cli {
 	/* mcp */
 	bool keep_boxes, no_redact;
 	char *ask, *rules, *by;
-	bool for_box;
+	bool for_box, always;
 	/* learn */
 	char *output;
 	bool with_refused;

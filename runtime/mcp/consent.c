@@ -202,10 +202,10 @@ static void prompt_write(struct call *c, const struct approve_question *x, bool 
 {
 	struct buf text = buf_new(&c->arena, PROMPT_MAX);
 
-	approve_prompt(x, false, CLIENT_SHOWN_MAX, &text);
+	approve_prompt(x, false, 0, CLIENT_SHOWN_MAX, &text);
 	buf_printf(b, "{%s\"message\":", mode ? "\"mode\":\"form\"," : "");
 	json_write_string(b, text.data);
-	schema_write(b, x->box && x->risk < RISK_CRITICAL);
+	schema_write(b, x->box && x->most >= SCOPE_BOX);
 	buf_char(b, '}');
 }
 
@@ -315,6 +315,7 @@ static int consent_ask(struct call *c, struct approve_queue *q, const struct app
 		.why = arena_strdup(&c->arena, j->why),
 		.shown = consent_text(c, &p),
 		.digest = c->digest,
+		.most = j->most,
 	};
 
 	if (too_long || !x.shown)
@@ -342,16 +343,17 @@ static int consent_ask(struct call *c, struct approve_queue *q, const struct app
 /* ---- answers ---- */
 
 /* Exactly these words, in an answer that was accepted. */
-static int answer_read(struct json_span result, bool *ret_yes, bool *ret_for_box, struct arena *a)
+static int answer_read(struct json_span result, bool *ret_yes, enum approve_scope *ret_scope,
+		       struct arena *a)
 {
 	char *action = message_text(json_span_in(result, "action"), a);
 	char *decision = message_text(json_span_in(json_span_in(result, "content"), "decision"), a);
 
 	if (!action)
 		return -1;
-	*ret_for_box = decision && str_eq(decision, "allow_for_box");
+	*ret_scope = decision && str_eq(decision, "allow_for_box") ? SCOPE_BOX : SCOPE_ONCE;
 	*ret_yes = str_eq(action, "accept") && decision &&
-		   (*ret_for_box || str_eq(decision, "allow_once"));
+		   (*ret_scope == SCOPE_BOX || str_eq(decision, "allow_once"));
 	return 0;
 }
 
@@ -373,7 +375,7 @@ static int consent_use(struct call *c, struct approve_queue *q, const char *id, 
 	if (approve_take(q, id, c->digest, &c->arena, &x, e) < 0)
 		return -1;
 	c->approved = arena_printf(&c->arena, "%s by %s", x.id, x.by ? x.by : "somebody");
-	if (x.for_box && approve_grant(q, c->tool->name, x.box, x.risk, &c->arena, e) < 0)
+	if (approve_grant(q, &x, &c->arena, e) < 0)
 		return -1;
 	approve_queue_close(q);
 	c->asking = 0;
@@ -383,11 +385,12 @@ static int consent_use(struct call *c, struct approve_queue *q, const char *id, 
 }
 
 static int answer_use(struct call *c, struct approve_queue *q, const char *id, bool yes,
-		      bool for_box, struct error *e)
+		      enum approve_scope scope, struct error *e)
 {
+	struct approve_question x;
 	const char *by = arena_printf(&c->arena, "client %s", c->client.name);
 
-	if (approve_answer(q, id, yes, for_box, by, &c->arena, e) < 0)
+	if (approve_answer(q, id, yes, scope, by, &c->arena, &x, e) < 0)
 		return -1;
 	return consent_use(c, q, id, e);
 }
@@ -397,23 +400,25 @@ static int consent_resume(struct call *c, struct approve_queue *q, struct error 
 {
 	struct json_span answer = json_span_in(c->responses, "approval");
 	const char *id = approve_unseal(q, c->state, c->digest, &c->arena);
-	bool yes = false, for_box = false;
+	enum approve_scope scope = SCOPE_ONCE;
 	struct approve_question x;
+	bool yes = false;
 
 	if (!id)
 		return err_set(e, ERR_USAGE, "requestState is not what this call was given");
 	if (approve_find(q, id, &c->arena, &x, e) < 0)
 		return -1;
 	if (str_eq(x.status, "asked") &&
-	    (!answer.text || answer_read(answer, &yes, &for_box, &c->arena) < 0))
+	    (!answer.text || answer_read(answer, &yes, &scope, &c->arena) < 0))
 		return ask_modern(c, q, &x, e);
-	return str_eq(x.status, "asked") ? answer_use(c, q, id, yes, for_box, e) :
+	return str_eq(x.status, "asked") ? answer_use(c, q, id, yes, scope, e) :
 					   consent_use(c, q, id, e);
 }
 
 static int consent_try(struct call *c, const struct approve_judgement *j, struct error *e)
 {
 	autoqueue struct approve_queue q = APPROVE_QUEUE_NONE;
+	enum approve_scope granted;
 
 	if (queue_open(c, &q, e) < 0)
 		return -1;
@@ -421,9 +426,10 @@ static int consent_try(struct call *c, const struct approve_judgement *j, struct
 		return consent_use(c, &q, c->args.approval_id, e);
 	if (c->modern && c->state)
 		return consent_resume(c, &q, e);
-	if (c->job.box && !c->job.new_box &&
-	    approve_is_granted(&q, c->tool->name, c->job.box, j->risk, &c->arena)) {
-		c->approved = "for the box";
+	granted = approve_is_granted(&q, c->tool->name, c->job.new_box ? NULL : c->job.box, j,
+				     &c->arena);
+	if (granted) {
+		c->approved = granted == SCOPE_BOX ? "for the box" : "for good";
 		approve_queue_close(&q);
 		server_go(c);
 		return 0;
@@ -467,7 +473,8 @@ void consent_begin(struct call *c)
 void consent_hear(struct server *s, const struct message *m, struct arena *a)
 {
 	unsigned long long number = 0;
-	bool yes = false, for_box = false;
+	enum approve_scope scope = SCOPE_ONCE;
+	bool yes = false;
 	struct call *c = NULL;
 	struct error e;
 	size_t i;
@@ -481,9 +488,9 @@ void consent_hear(struct server *s, const struct message *m, struct arena *a)
 		return;
 	autoqueue struct approve_queue q = APPROVE_QUEUE_NONE;
 
-	if (m->result.text && answer_read(m->result, &yes, &for_box, a) < 0)
+	if (m->result.text && answer_read(m->result, &yes, &scope, a) < 0)
 		yes = false;
-	if (queue_open(c, &q, &e) < 0 || answer_use(c, &q, c->asked_id, yes, for_box, &e) < 0) {
+	if (queue_open(c, &q, &e) < 0 || answer_use(c, &q, c->asked_id, yes, scope, &e) < 0) {
 		approve_queue_close(&q);
 		consent_refuse(c, e.text);
 	}

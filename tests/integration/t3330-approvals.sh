@@ -193,4 +193,211 @@ calls_are_recorded() {
 	END
 }
 
+# What a person allows for good holds in boxes of the server's own, also of another server, until he takes it back.
+what_is_allowed_for_good_is_listed_and_taken_back() {
+	mcp <<-'END'
+	s = Server("", "")
+	s.initialize()
+	def ask(**a): return s.call("code_execute", language="python", **a)
+	def asked(r): return r["content"][0]["text"].split("approval_id \"")[1].split("\"")[0] if r.get("isError") else None
+	id = asked(ask(code="print(1)"))
+	said = sbxrun("approve", "yes", "--always", id)
+	assert said.startswith(id + ": yes to code_execute, risk high, and this tool in all boxes of sbxrun mcp"), said
+	assert ask(code="print(1)", approval_id=id)["structuredContent"]["success"]
+	assert asked(ask(code="print(2)")) is None, "it was allowed for good"
+	assert asked(ask(code="import subprocess")), "what is critical was not"
+	assert asked(s.call("box_exec", sandbox_id="b", command=["true"])), "nor another tool"
+	s.end()
+	s = Server("", "")
+	s.initialize()
+	o = ask(code="print(3)")["structuredContent"]
+	assert asked(ask(code="print(4)", sandbox_id=o["sandbox_id"])) is None
+	assert "Denied" not in json.dumps(o)
+	id = asked(ask(code="print(4)", sandbox_id="somebodys"))
+	assert id, "a box that a person has made"
+	assert "its owner's" in sbxrun("approve", "yes", "--always", id, ok=False, errors=True)
+	grants = json.loads(sbxrun("approve", "grants", "--json"))
+	assert [(g["tool"], g["box"], g["risk"]) for g in grants] == [("code_execute", None, "high")], grants
+	assert grants[0]["id"] in sbxrun("approve", "grants") and "all boxes of sbxrun mcp" in sbxrun("approve", "grants")
+	assert "taken back" in sbxrun("approve", "revoke", grants[0]["id"])
+	assert "no grant" in sbxrun("approve", "revoke", grants[0]["id"], ok=False, errors=True)
+	assert "no id" in sbxrun("approve", "revoke", "../key", ok=False, errors=True)
+	assert sbxrun("approve", "grants", "--json") == "[]\n"
+	assert asked(ask(code="print(5)", sandbox_id=o["sandbox_id"])), "it was taken back"
+	id = asked(ask(code="eval(1)"))
+	for how in ("--always", "--for-box"):
+	    assert "critical" in sbxrun("approve", "yes", how, id, ok=False, errors=True)
+	assert sbxrun("approve", "no", id) == id + ": no to code_execute, risk critical\n"
+	s.end()
+	until(lambda: boxes() == [], "the boxes are still there")
+	END
+}
+
+no_answer_is_good_for_more_than_the_rules_say() {
+	mcp <<-'END'
+	def rules(text):
+	    open("rules.json", "w").write(text)
+	    s = Server("--rules", "rules.json")
+	    s.initialize()
+	    return s
+	def ask(s, tool="code_list_files", **a):
+	    r = s.call(tool, sandbox_id="mcp-b", **a)
+	    assert r["isError"], r
+	    text = r["content"][0]["text"]
+	    return text.split("approval_id \"")[1].split("\"")[0] if "approval_id" in text else None
+	def most(id): return [q["most"] for q in json.loads(sbxrun("approve", "list", "--json")) if q["id"] == id][0]
+	s = rules('{"version": 1, "grants": "box", "rules": [{"tools": ["code_list_files"], "risk": "medium", "grants": "always"}, {"tools": ["file_stat"], "risk": "low", "grants": "once"}, {"tools": ["*"], "risk": "medium"}]}')
+	id = ask(s)
+	assert most(id) == "box"
+	assert 'no answer be good for more than "box"' in sbxrun("approve", "yes", "--always", id, ok=False, errors=True)
+	id = ask(s, "file_stat", file_path="x")
+	assert most(id) == "once", "the least counts, also of a rule whose risk is lower"
+	assert "once" in sbxrun("approve", "yes", "--for-box", id, ok=False, errors=True)
+	s.end()
+	# What was granted before the rules said less is asked about again, and holds again when they say more.
+	s = rules('{"version": 1, "rules": []}')
+	id = ask(s)
+	sbxrun("approve", "yes", "--always", id)
+	s.call("code_list_files", sandbox_id="mcp-b", approval_id=id)
+	assert ask(s) is None
+	s.end()
+	for text, held in (('{"version": 1, "grants": "once", "rules": []}', True), ('{"version": 1, "rules": [{"tools": ["code_list_files"], "risk": "high"}]}', True),
+	                   ('{"version": 1, "rules": [{"tools": ["code_list_files"], "risk": "medium", "deny": true}]}', None), ('{"version": 1, "rules": []}', False)):
+	    s = rules(text)
+	    id, text = ask(s), s.call("code_list_files", sandbox_id="mcp-b")["content"][0]["text"]
+	    assert bool(id) == bool(held) and (held is not None or "rules forbid" in text), (held, text)
+	    s.end()
+	END
+}
+
+# Another box of that name is another box.
+what_is_allowed_for_a_box_ends_with_it() {
+	export TEST_PREFIX=$P
+	mcp <<-'END'
+	name = os.environ["TEST_PREFIX"] + "named"
+	s = Server("", "")
+	s.initialize()
+	def asked(): return "approval_id" in s.call("code_list_files", sandbox_id=name)["content"][0].get("text", "")
+	def make(): sbxrun("box", "create", "--id", name, "--rootfs", "host", "shell")
+	make()
+	try:
+	    text = s.call("code_list_files", sandbox_id=name)["content"][0]["text"]
+	    id = text.split("approval_id \"")[1].split("\"")[0]
+	    assert "in this box" in sbxrun("approve", "yes", "--for-box", id)
+	    assert s.call("code_list_files", sandbox_id=name, approval_id=id)["structuredContent"]["success"]
+	    assert not asked()
+	    assert json.loads(sbxrun("approve", "grants", "--json"))[0]["box"] == name
+	    sbxrun("box", "destroy", name)
+	    assert sbxrun("approve", "grants", "--json") == "[]\n"
+	    make()
+	    assert asked(), "the new box has the old one's grant"
+	finally:
+	    sbxrun("box", "destroy", name)
+	END
+}
+
+# Who keeps the lock keeps nobody waiting for good.
+a_lock_that_is_kept_is_no_wait_for_good() {
+	mcp <<-'END'
+	import fcntl
+	s = Server("", "")
+	s.initialize()
+	s.call("code_list_files", sandbox_id="mcp-b")
+	lock = open(os.environ["T"] + "/state/approvals:queue/lock")
+	fcntl.flock(lock, fcntl.LOCK_EX)
+	s.send({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {"name": "code_list_files", "arguments": {"sandbox_id": "mcp-b"}}})
+	assert "keeps it" in sbxrun("approve", "list", ok=False, errors=True)
+	r = s.answer("a")["result"]
+	assert r["isError"] and "Denied" in r["content"][0]["text"] and "keeps it" in r["content"][0]["text"], r
+	fcntl.flock(lock, fcntl.LOCK_UN)
+	assert "approval_id" in s.call("code_list_files", sandbox_id="mcp-b")["content"][0]["text"]
+	END
+}
+
+what_does_not_fit_is_said_before_what_does() {
+	mcp <<-'END'
+	s = Server("", "")
+	s.initialize(capabilities={"elicitation": {}})
+	def question(code):
+	    s.send({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {"name": "code_execute", "arguments": {"language": "python", "code": code}}})
+	    q = s.line()
+	    s.send({"jsonrpc": "2.0", "id": q["id"], "result": {"action": "decline"}})
+	    s.answer("a")
+	    return q["params"]["message"]
+	text = question("print(1)")
+	assert "Exactly this, as the model wrote it:\n| " in text and "too long" not in text, text
+	text = question("x = 1\n" * 2000 + "evil()")
+	assert "Exactly" not in text and "evil" not in text, text
+	assert text.index("It is too long to be shown here. These are the first ") < text.index("| x = 1"), text
+	s.end()
+	s = Server("", "")
+	s.initialize()
+	r = s.call("code_execute", language="python", code="\u202e" * 20000 + "\nevil()")
+	id = r["content"][0]["text"].split("approval_id \"")[1].split("\"")[0]
+	text = sbxrun("approve", "show", id)
+	assert "Exactly this" in text and text.count("\\u{202e}") == 20000 and "| evil()" in text
+	END
+}
+
+# At a terminal: what can be said there, and that its beginning has gone by.
+a_terminal_is_asked() {
+	mcp <<-'END'
+	import fcntl, pty, struct, termios
+	def at_terminal(code, answer):
+	    ours, theirs = pty.openpty()
+	    fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+	    s = Server("--ask", "terminal", start_new_session=True, preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0))
+	    s.initialize()
+	    s.send({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {"name": "code_execute", "arguments": {"language": "python", "code": code}}})
+	    seen, end = b"", time.monotonic() + DEADLINE
+	    while b"or no? " not in seen:
+	        assert time.monotonic() < end, seen
+	        if select.select([ours], [], [], 0.1)[0]:
+	            seen += os.read(ours, 1 << 16)
+	    os.write(ours, answer + b"\n")
+	    r = s.answer("a")["result"]
+	    assert s.end() == 0
+	    os.close(ours), os.close(theirs)
+	    return seen.decode(), r
+	seen, r = at_terminal("x=1\n" * 40, b"no")
+	assert "lines, and the terminal has 24: scroll up" in seen and "Denied" in r["content"][0]["text"], (seen, r)
+	assert ", box (yes" not in seen and ", always (yes" in seen, seen
+	seen, r = at_terminal("print(7)", b"always")
+	assert r["structuredContent"]["stdout"] == "7\n" and "scroll up" not in seen, (seen, r)
+	assert [g["tool"] for g in json.loads(sbxrun("approve", "grants", "--json"))] == ["code_execute"]
+	until(lambda: boxes() == [], "the boxes are still there")
+	END
+}
+
+# The schema for editors says what the program takes, and nothing else is taken.
+the_schema_has_all_keys() {
+	local schema=${TESTS_DIR%/*}/spec/schema/approvals.json
+	needs jq
+	jq -c '.properties as $p | $p.rules.items.properties as $r | {whole: {version: 1, grants: $p.grants.enum[0], rules: [
+		{tools: ["x"], risk: $r.risk.enum[0], timeout: $r.timeout.maximum, description: "d", deny: true, grants: $r.grants.enum[0],
+		conditions: [{param: "a", matches: "b"}, {param: "a", equals: "b"}]}]},
+		keys: ($p | keys), rule: ($r | keys), condition: ($r.conditions.items.properties | keys), risks: $r.risk.enum, scopes: $r.grants.enum, more: $p.grants.enum}' "$schema" >schema.json
+	mcp <<-'END'
+	d = json.load(open("schema.json"))
+	whole = d["whole"]
+	assert sorted(whole) == d["keys"] and sorted(whole["rules"][0]) == d["rule"] and d["scopes"] == d["more"]
+	assert sorted({k for c in whole["rules"][0]["conditions"] for k in c}) == d["condition"]
+	def takes(file):
+	    open("rules.json", "w").write(json.dumps(file))
+	    s = Server("--rules", "rules.json", stderr=subprocess.PIPE)
+	    s.process.stdin.close()
+	    err = s.process.stderr.read().decode()
+	    assert (s.process.wait(DEADLINE) == 0) == (err == ""), err
+	    return err
+	assert takes(whole) == "", takes(whole)
+	def but(**more): return {**whole, "rules": [{**whole["rules"][0], **more}]}
+	for risk in d["risks"]: assert takes(but(risk=risk)) == ""
+	for scope in d["scopes"]: assert takes(but(grants=scope)) == "" and takes({**whole, "grants": scope}) == ""
+	for wrong in (but(risk="none"), but(grants="ever"), but(grants=None), but(timeout=3601), but(timeout=0), but(more=1), {**whole, "more": 1}, {**whole, "version": 2},
+	              but(conditions=[{"param": "a"}]), but(conditions=[{"param": "a", "matches": "b", "equals": "b"}]), but(conditions=[{"param": "a", "equals": "b", "more": 1}]),
+	              but(tools=["x"] * 65), but(conditions=[{"param": "a", "equals": "b"}] * 17), {**whole, "rules": whole["rules"] * 257}):
+	    assert "rules.json" in takes(wrong), str(wrong)[:200]
+	END
+}
+
 run_tests

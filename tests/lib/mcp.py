@@ -101,11 +101,12 @@ def until(what, why, deadline=DEADLINE):
         time.sleep(0.02)
 
 
-def sbxrun(*words, ok=True):
+def sbxrun(*words, ok=True, errors=False):
     p = subprocess.run([os.environ["SBXRUN"], "--root", os.environ["T"] + "/state", *words],
                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
     assert not ok or p.returncode == 0, p.stderr
-    return p.stdout.decode()
+    assert not errors or p.returncode != 0, p.stdout
+    return (p.stderr if errors else p.stdout).decode()
 
 
 def boxes():
