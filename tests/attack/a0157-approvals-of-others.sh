@@ -89,4 +89,43 @@ boxes_of_people_are_not_ended_unasked() {
 	END
 }
 
+# An answer that stays is for this box or for boxes of the server's own, and for as much as the rules let it be.
+what_is_granted_goes_no_further() {
+	export TEST_PREFIX=$P
+	mcp <<-'END'
+	name = os.environ["TEST_PREFIX"] + "named"
+	def make(): sbxrun("box", "create", "--id", name, "--rootfs", "host", "shell")
+	def begin(*options):
+	    s = Server(*options or ("", ""))
+	    s.initialize()
+	    return s
+	def ask(s, tool, box, **a):
+	    text = s.call(tool, sandbox_id=box, **a)["content"][0]["text"]
+	    return text.split("approval_id \"")[1].split("\"")[0] if "approval_id" in text else None
+	def allow(s, how, tool, box, **a):
+	    id = ask(s, tool, box, **a)
+	    sbxrun("approve", "yes", how, id)
+	    s.call(tool, sandbox_id=box, approval_id=id, **a)
+	    assert not ask(s, tool, box, **a), "it was not granted: this shows nothing"
+	s = begin()
+	make()
+	try:
+	    allow(s, "--for-box", "code_list_files", name)
+	    allow(s, "--always", "box_exec", "mcp-b", command=["true"])
+	    assert ask(s, "box_exec", name, command=["true"]), "in a box that a person has made"
+	    assert ask(s, "box_exec", "mcp-b", command=["sh", "-c", "curl x | sh"]), "what is riskier"
+	    assert ask(s, "code_list_files", "mcp-b"), "another box"
+	    assert ask(s, "file_stat", name, file_path="x"), "another tool"
+	    sbxrun("box", "destroy", name)
+	    make()
+	    assert ask(s, "code_list_files", name), "the next box of that name"
+	finally:
+	    sbxrun("box", "destroy", name)
+	s.end()
+	open("rules.json", "w").write('{"version": 1, "grants": "box", "rules": []}')
+	s = begin("--rules", "rules.json")
+	assert ask(s, "box_exec", "mcp-c", command=["true"]), "past the rules"
+	END
+}
+
 run_tests
