@@ -77,7 +77,14 @@ static void entry_write(struct buf *b, const struct audit_head *before,
 		buf_str(b, i ? "," : "");
 		json_write_string(b, entry->args.v[i]);
 	}
-	buf_str(b, whole ? "]" : "],\"shortened\":true");
+	buf_str(b, "]");
+	if (entry->content_sha256) {
+		text_write(b, "content_sha256", entry->content_sha256);
+		buf_printf(b, ",\"content_bytes\":%ju", (uintmax_t)entry->content_bytes);
+	}
+	if (entry->error && whole)
+		text_write(b, "error", entry->error);
+	buf_str(b, whole ? "" : ",\"shortened\":true");
 }
 
 /* One value of JSON, on one line. */

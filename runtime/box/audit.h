@@ -1,5 +1,6 @@
 /*
- * The audit file: one line a run, chained by hashes (audit_chain.h), and its head kept apart.
+ * The audit file: one line a run, or a deed on a box that stays, chained by hashes (audit_chain.h),
+ * and its head kept apart.
  *
  * An append, under a lock on the file:
  *
@@ -51,6 +52,10 @@ struct audit_entry {
 	const char *denials; /* JSON */
 	const char *network; /* JSON; NULL: it reached nothing, and the line has no such member */
 	struct strings args;
+	/* Of what is done to a box that stays; left out where they are NULL, and 0. */
+	const char *content_sha256; /* of what was written or read … */
+	uint64_t content_bytes;	    /* … and its length */
+	const char *error;	    /* why it failed */
 };
 
 /* Appends a line, durably. Failure: nobody may say that the run was recorded. A line that would be

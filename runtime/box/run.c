@@ -103,6 +103,8 @@ static int run_finish(struct running *x, struct error *e)
 					       BOX_CODE_MAX, x->a, &x->r->product_len);
 	if (x->q->takes)
 		run_take(x);
+	if (x->q->sandbox || run_looks(x))
+		workspace_measure(&x->workspace, x->q, x->r);
 	return run_looks(x) ? workspace_finish(&x->workspace, x->q, x->a, x->r, e) : 0;
 }
 

@@ -151,6 +151,9 @@ int sandbox_destroy(const char *root, const char *id, struct arena *a, struct er
  * themselves, for which their records are read. Nothing that goes wrong is an error. How many. */
 size_t sandbox_sweep(const char *root, bool thoroughly);
 
+/* Told of each box that was swept, and why, by whichever function did; NULL: nobody is. */
+extern void (*sandbox_on_swept)(const char *id, const char *why);
+
 struct sandbox_view {
 	const char *id;
 	const char *status; /* idle, busy, paused, ended */

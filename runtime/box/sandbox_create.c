@@ -1,10 +1,13 @@
 /* Making a box that stays, see sandbox.h. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/sha256.h"
 #include "base/str.h"
 #include "box/disk.h"
 #include "box/explain.h"
@@ -34,6 +37,7 @@ struct making {
 	const struct box_request *q;
 	const struct sandbox_wish *wish;
 	const char *id;
+	const char *cgroup; /* its name */
 	struct box_root root;
 	int workspace_fd, layer_fd; /* on disk, where memory can't hold them; else -1 */
 	struct arena *a;
@@ -145,6 +149,7 @@ static int making_create(const struct making *m, struct created *ret, struct err
 	if (making_config(m, &config, e) < 0)
 		return -1;
 	o.id = sandbox_container(m->id, m->a);
+	o.cgroup_name = m->cgroup;
 	o.config_text = config.data;
 	o.config_len = config.len;
 	o.given = given;
@@ -165,14 +170,13 @@ static int making_in_root(struct making *m, struct error *e)
 {
 	struct cgroup_boxes boxes = CGROUP_BOXES_NONE;
 	auto_sandbox struct sandbox s = SANDBOX_NONE;
-	const char *container = sandbox_container(m->id, m->a);
 	const struct network_rules rules = box_network_rules(m->q);
 	struct error ignored;
 	struct created c;
 	int result;
 
 	if (making_disks(m, e) < 0 ||
-	    box_cgroup_open(m->q, true, container, m->a, &boxes, &m->root, e) < 0)
+	    box_cgroup_open(m->q, true, m->cgroup, m->a, &boxes, &m->root, e) < 0)
 		return -1;
 	result = making_create(m, &c, e);
 	cgroup_boxes_close(&boxes);
@@ -189,6 +193,19 @@ static int making_in_root(struct making *m, struct error *e)
 	return result;
 }
 
+/* All state directories of the machine share its cgroups, and each may have a box of that id. */
+static const char *create_cgroup_name(const struct box_request *q, const char *id, struct arena *a)
+{
+	char hex[SHA256_HEX_SIZE];
+	const char *where;
+	struct stat st = {0};
+
+	(void)stat(q->state_root, &st); /* it is there: its list of boxes is locked */
+	where = arena_printf(a, "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+	sha256_hex(where, strlen(where), hex);
+	return arena_printf(a, "%s.%.8s", sandbox_container(id, a), hex);
+}
+
 static int create_box(const struct box_request *q, const struct sandbox_wish *wish, const char *id,
 		      struct arena *a, struct noted *notes, struct error *e)
 {
@@ -196,6 +213,7 @@ static int create_box(const struct box_request *q, const struct sandbox_wish *wi
 	struct making m = {.q = &own,
 			   .wish = wish,
 			   .id = id,
+			   .cgroup = create_cgroup_name(q, id, a),
 			   .root = BOX_ROOT_NONE,
 			   .workspace_fd = -1,
 			   .layer_fd = -1,
@@ -210,7 +228,7 @@ static int create_box(const struct box_request *q, const struct sandbox_wish *wi
 		result = box_expand_rules(&own, &m.root, a, e);
 	/* An ordinary user's scope would be his who makes the box, and not of those who use it. */
 	if (result == 0 && sys_is_machine_root())
-		result = box_cgroup_open(q, true, sandbox_container(id, a), a, &boxes, &m.root, e);
+		result = box_cgroup_open(q, true, m.cgroup, a, &boxes, &m.root, e);
 	if (result == 0 && wish->rootfs && !str_eq(wish->rootfs, m.root.name) && q->writable_root)
 		result = err_set(e, ERR_HOST,
 				 "the root filesystem is %s now, and the changes are those of %s",
@@ -224,7 +242,7 @@ static int create_box(const struct box_request *q, const struct sandbox_wish *wi
 	return result;
 }
 
-/* Cgroups have the name, too, and another state directory may have such a box. */
+/* A cgroup that somebody has left may have the name, too. */
 static int create_refuse_taken(const struct box_request *q, const char *id, struct arena *a,
 			       struct error *e)
 {

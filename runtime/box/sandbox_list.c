@@ -139,6 +139,8 @@ static bool sweep_is_fresh(int root_dfd, const char *container, struct arena *a)
 	       sandbox_now() - used <= idle_s * LOOP_SECOND;
 }
 
+void (*sandbox_on_swept)(const char *id, const char *why);
+
 static bool sweep_box(int registry_fd, const char *root, const char *container)
 {
 	auto_sandbox struct sandbox s = SANDBOX_NONE;
@@ -153,6 +155,8 @@ static bool sweep_box(int registry_fd, const char *root, const char *container)
 	if (why) {
 		sandbox_registry_add(registry_fd, s.id, why, &memory);
 		gone = life_delete(root, container, true, NULL, &memory, &ignored) == 0;
+		if (gone && sandbox_on_swept)
+			sandbox_on_swept(s.id, why);
 	}
 	sandbox_close(&s);
 	arena_free(&memory);

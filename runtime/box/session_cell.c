@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/log.h"
 #include "base/sha256.h"
 #include "base/str.h"
 #include "box/running.h"
@@ -228,6 +229,8 @@ static int cell_finish(struct running *x, const struct created *counted, struct 
 	x->r->wall_ns = loop_now() - x->started;
 	if (life_cpu_time(counted, &cpu_ns))
 		x->r->cpu_ns = cpu_ns;
+	x->r->memory_peak = life_peak_memory(counted);
+	workspace_measure(&x->workspace, x->q, x->r);
 	run_keep_output(x);
 	run_note_lost(x);
 	run_tell_network(x);
@@ -322,6 +325,7 @@ static int cell_run(struct running *x, struct box_request *own, const char *name
 	struct created counted = {.record = x->q->sandbox->record};
 	struct cell *c = x->cell;
 	struct session *s = &c->session;
+	struct error ignored;
 	uint64_t cpu_ns;
 
 	if (cell_check(x->q, e) < 0 || run_join_network(x, e) < 0)
@@ -341,6 +345,8 @@ static int cell_run(struct running *x, struct box_request *own, const char *name
 	x->pipes[2][1] = fd_steal(&s->err_fd);
 	x->box.pid = s->hello.pid;
 	x->box.pidfd = s->reaper_pidfd;
+	if (workspace_open(&x->workspace, x->box.pid, x->box.pidfd, &ignored) < 0)
+		log_debug("%s", ignored.text);
 	denials_open(&x->denials, x->q, &s->judge, fd_steal(&s->listener_fd), x->a);
 	x->denials.reaper = s->hello.pid;
 	if (x->network.control_fd >= 0)
@@ -375,6 +381,7 @@ static void cell_close(struct running *x)
 	denials_close(&x->denials);
 	resolver_close(&x->resolver);
 	network_close(&x->network);
+	workspace_close(&x->workspace);
 	if (x->redact)
 		redact_free(x->redact);
 	fd_close(&x->control[1]);

@@ -305,19 +305,27 @@ int workspace_check_target(const struct box_request *q, struct error *e)
 	return access(q->copy_out, W_OK | X_OK) < 0 ? err_sys(e, "--copy-out: %s", q->copy_out) : 0;
 }
 
+void workspace_measure(const struct workspace *w, const struct box_request *q, struct box_result *r)
+{
+	struct statvfs vfs;
+
+	/* Of a filesystem of its own. */
+	if (w->dfd < 0 || q->workspace_dir ||
+	    (q->sandbox ? q->sandbox->facts.on_volume : box_workspace_is_volume(q)) ||
+	    fstatvfs(w->dfd, &vfs) < 0)
+		return;
+	r->disk_known = true;
+	r->disk_used = (uint64_t)(vfs.f_blocks - vfs.f_bfree) * vfs.f_bsize;
+}
+
 int workspace_finish(struct workspace *w, const struct box_request *q, struct arena *a,
 		     struct box_result *r, struct error *e)
 {
 	struct walk walk = {.q = q, .a = a, .r = r, .room = box_workspace_size(&q->limits)};
 	autoclose int to_dfd = -1;
-	struct statvfs vfs;
 
 	if (w->dfd < 0 || box_workspace_is_volume(q))
 		return 0;
-	if (!q->workspace_dir && fstatvfs(w->dfd, &vfs) == 0) {
-		r->disk_known = true;
-		r->disk_used = (uint64_t)(vfs.f_blocks - vfs.f_bfree) * vfs.f_bsize;
-	}
 	if (q->copy_out && workspace_open_target(q->copy_out, &to_dfd, e) < 0)
 		return -1;
 	walk_dir(&walk, w->dfd, to_dfd, "", 0);

@@ -20,6 +20,10 @@ int workspace_open(struct workspace *w, pid_t pid, int pidfd, struct error *e);
 /* Before anything runs: whether a copy could be put where it is wanted. */
 int workspace_check_target(const struct box_request *q, struct error *e);
 
+/* What it holds; nothing is known of a directory of the host's. */
+void workspace_measure(const struct workspace *w, const struct box_request *q,
+		       struct box_result *r);
+
 /* Lists its files, and copies them where a copy is asked for. */
 int workspace_finish(struct workspace *w, const struct box_request *q, struct arena *a,
 		     struct box_result *r, struct error *e);

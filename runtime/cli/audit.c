@@ -1,4 +1,4 @@
-/* `sbxrun audit`: checks and shows the file that `do --audit` writes. */
+/* `sbxrun audit`: checks and shows the files that --audit of `do` and `box` writes. */
 #include <string.h>
 
 #include "base/fd.h"
@@ -8,7 +8,14 @@
 #include "cli/cli.h"
 #include "json/rows.h"
 
-enum { NOT_GOOD = 1, NOT_CHECKED = 2, OUTPUT_MAX = 64 << 20 };
+enum {
+	NOT_GOOD = 1,
+	NOT_CHECKED = 2,
+	OUTPUT_MAX = 64 << 20,
+	ARGS_MAX = 1 << 20,
+	ARGS_SHOWN = 8, /* of a deed, for people … */
+	WORD_SHOWN = 64, /* … and bytes of each */
+};
 
 /* N:HASH, as verify and the journal print it. */
 static int anchor_read(const char *text, struct audit_head *ret, struct error *e)
@@ -87,7 +94,8 @@ struct shown {
 	uint64_t n;
 	uint32_t uid;
 	int32_t exit_code;
-	char *time, *verb, *id, *language, *status, *why;
+	char *time, *verb, *id, *language, *status, *why, *error;
+	struct strings args;
 };
 
 /* clang-format off */
@@ -95,6 +103,7 @@ static const struct json_row shown_rows[] = {
 	F(shown, "n", U64, n), F(shown, "uid", U32, uid), F(shown, "exit_code", I32, exit_code),
 	F(shown, "time", STR, time), F(shown, "verb", STR, verb), F(shown, "id", STR, id),
 	F(shown, "language", STR, language), F(shown, "status", STR, status), F(shown, "why", STR, why),
+	F(shown, "error", STR, error), L(shown, "args", STRINGS, args, ARGS_MAX),
 };
 /* clang-format on */
 TABLE(shown);
@@ -111,12 +120,48 @@ static const char *word(const char *text, struct arena *a)
 	return arena_strndup(a, s.text + 1, len - 2);
 }
 
-static void line_print(struct buf *b, const char *line, size_t len, size_t number, struct arena *a)
+static bool line_read(const char *line, size_t len, struct arena *a, struct shown *ret)
 {
 	struct error ignored;
-	struct shown s = {0};
 
-	if (json_read("line", line, len, &shown_table, &json_default_limits, &s, a, &ignored) < 0) {
+	*ret = (struct shown){0};
+	return json_read("line", line, len, &shown_table, &json_default_limits, ret, a, &ignored) ==
+	       0;
+}
+
+/* Of the box of that id; NULL: any line is. */
+static bool line_is_of(const char *line, size_t len, const char *box)
+{
+	struct arena a = {0};
+	struct shown s;
+	bool is = !box || (line_read(line, len, &a, &s) && s.id && str_eq(s.id, box));
+
+	arena_free(&a);
+	return is;
+}
+
+/* What a box was asked for, and why it failed; what a program was called with is in --json. */
+static void deed_print(struct buf *b, const struct shown *s, struct arena *a)
+{
+	size_t i;
+
+	for (i = 0; i < s->args.n && i < ARGS_SHOWN; i++)
+		buf_printf(b, " %s",
+			   word(strlen(s->args.v[i]) <= WORD_SHOWN ?
+					s->args.v[i] :
+					arena_printf(a, "%.*s…", WORD_SHOWN, s->args.v[i]),
+				a));
+	buf_str(b, s->args.n > ARGS_SHOWN ? " …" : "");
+	if (s->error)
+		buf_printf(b, ": %s", word(s->error, a));
+}
+
+static void line_print(struct buf *b, const char *line, size_t len, size_t number, struct arena *a)
+{
+	const char *of_box;
+	struct shown s;
+
+	if (!line_read(line, len, a, &s)) {
 		buf_printf(b, "line %zu is no line of an audit file\n", number);
 		return;
 	}
@@ -125,12 +170,18 @@ static void line_print(struct buf *b, const char *line, size_t len, size_t numbe
 		buf_printf(b, "%s: %s\n", s.verb, word(s.why, a));
 		return;
 	}
-	buf_printf(b, "%-4s %-10s %-13s ", word(s.verb, a), word(s.language, a), word(s.status, a));
-	buf_printf(b, "%4d %s\n", s.exit_code, word(s.id, a));
+	of_box = s.verb ? str_after(s.verb, "box ") : NULL;
+	buf_printf(b, "%-15s %-10s %-13s ",
+		   arena_printf(a, "%s%s", of_box ? "box " : "", word(of_box ? of_box : s.verb, a)),
+		   word(s.language, a), word(s.status, a));
+	buf_printf(b, "%4d %s", s.exit_code, word(s.id, a));
+	if (of_box)
+		deed_print(b, &s, a);
+	buf_char(b, '\n');
 }
 
-/* How many lines there are. */
-static int lines_count(int fd, struct arena *a, size_t *ret, struct error *e)
+/* How many lines there are of that box. */
+static int lines_count(int fd, const char *box, struct arena *a, size_t *ret, struct error *e)
 {
 	struct audit_lines lines;
 	const char *line;
@@ -141,7 +192,7 @@ static int lines_count(int fd, struct arena *a, size_t *ret, struct error *e)
 	*ret = 0;
 	audit_lines_begin(&lines, fd, 0, a);
 	while ((rc = audit_lines_next(&lines, &line, &len, &ended, e)) > 0)
-		++*ret;
+		*ret += line_is_of(line, len, box) ? 1 : 0;
 	return rc;
 }
 
@@ -151,13 +202,13 @@ static int audit_run_show(struct cli *c, struct buf *b, struct error *e)
 	const struct audit_place place = {.path = c->args[1], .head = c->audit_head};
 	autoaudit struct audit_file f = AUDIT_FILE_NONE;
 	struct audit_lines lines;
-	size_t len, n, number = 0;
+	size_t len, n = 0, number = 0, of_box = 0;
 	const char *line;
 	bool ended;
 	int rc;
 
 	if (audit_file_open(&place, false, c->arena, &f, e) < 0 ||
-	    lines_count(f.fd, c->arena, &n, e) < 0)
+	    (c->last && lines_count(f.fd, c->box_id, c->arena, &n, e) < 0))
 		return -1;
 	audit_lines_begin(&lines, f.fd, 0, c->arena);
 	while ((rc = audit_lines_next(&lines, &line, &len, &ended, e)) > 0) {
@@ -165,7 +216,10 @@ static int audit_run_show(struct cli *c, struct buf *b, struct error *e)
 		struct buf out = buf_new(&one, OUTPUT_MAX);
 
 		number++;
-		if (c->last && n - number >= c->last)
+		if (!line_is_of(line, len, c->box_id))
+			continue;
+		of_box++;
+		if (c->last && n - of_box >= c->last)
 			continue;
 		if (c->json)
 			buf_add(&out, line, len);
@@ -202,13 +256,14 @@ static int audit_run(struct cli *c, struct error *e)
 static const struct cli_option audit_options[] = {
 	CLI_OPTION(audit_head, "head", 0, CLI_TEXT, "FILE", "where the head lies (default: FILE.head)"),
 	CLI_OPTION(audit_anchor, "anchor", 0, CLI_TEXT, "N:HASH", "verify: a line that must be there, as verify printed it or the journal has it"),
-	CLI_OPTION(last, "last", 0, CLI_NUMBER, "N", "show: the last N lines alone"),
+	CLI_OPTION(box_id, "box", 0, CLI_TEXT, "ID", "show: lines of that box alone, or of that run"),
+	CLI_OPTION(last, "last", 0, CLI_NUMBER, "N", "show: the last N lines alone, of these"),
 	CLI_OPTION(json, "json", 0, CLI_FLAG, NULL, "verify: one object; show: the lines as they are"),
 };
 /* clang-format on */
 const struct cli_command cli_audit = {"audit",
 				      "verify|show FILE",
-				      "check or show a file of do --audit",
+				      "check or show a file of --audit",
 				      audit_options,
 				      ARRAY_SIZE(audit_options),
 				      2,

@@ -22,7 +22,7 @@ struct box_verb {
 	const char *synopsis;
 	size_t least, most; /* words behind the verb */
 	int (*run)(struct cli *c, const char *id, struct error *e);
-	const char *options[OPTIONS_MAX]; /* that it takes, by name */
+	const char *options[OPTIONS_MAX]; /* that it takes, by name; all take --audit and --json */
 };
 
 static int box_request_of(struct cli *c, struct box_request *q, struct error *e)
@@ -52,19 +52,22 @@ void box_write_notes(const struct noted *notes, struct buf *b)
 	buf_str(b, "]");
 }
 
-int box_create_show(const struct cli *c, const char *id, const struct noted *notes, struct error *e)
+int box_create_show(struct cli *c, const char *id, const struct noted *notes, struct error *e)
 {
 	auto_sandbox struct sandbox s = SANDBOX_NONE;
 	struct buf b = buf_new(c->arena, OUTPUT_MAX);
 	struct sandbox_view v = {.id = id, .status = "idle"};
 
+	if ((c->json || c->deed->files.n) && sandbox_open(c->root, id, c->arena, &s, e) < 0)
+		return -1;
+	if (c->deed->files.n)
+		box_deed_made(c, &s);
 	if (!c->json) {
 		box_show_notes(notes);
 		buf_printf(&b, "%s\n", id);
-		return cli_print(&b, e);
+		box_answer(c, &b);
+		return 0;
 	}
-	if (sandbox_open(c->root, id, c->arena, &s, e) < 0)
-		return -1;
 	v.created = s.record.created;
 	v.facts = s.facts;
 	sandbox_view_network(&v, &s, c->arena);
@@ -73,7 +76,8 @@ int box_create_show(const struct cli *c, const char *id, const struct noted *not
 	buf_char(&b, ',');
 	box_write_notes(notes, &b);
 	buf_str(&b, "}\n");
-	return cli_print(&b, e);
+	box_answer(c, &b);
+	return 0;
 }
 
 static int box_create(struct cli *c, const char *language, struct error *e)
@@ -128,19 +132,39 @@ static int box_create(struct cli *c, const char *language, struct error *e)
 	return box_create_show(c, id, &notes, e);
 }
 
+/* There is nothing to say but that it is done. */
+static int box_answer_done(struct cli *c, const char *id)
+{
+	struct buf b = buf_new(c->arena, OUTPUT_MAX);
+
+	if (!c->json)
+		return 0;
+	buf_str(&b, "{\"success\":true,\"sandbox_id\":");
+	json_write_string(&b, id);
+	buf_str(&b, ",\"error\":null}\n");
+	box_answer(c, &b);
+	return 0;
+}
+
 static int box_destroy(struct cli *c, const char *id, struct error *e)
 {
-	return sandbox_destroy(c->root, id, c->arena, e);
+	if (sandbox_destroy(c->root, id, c->arena, e) < 0)
+		return -1;
+	return box_answer_done(c, id);
 }
 
 static int box_pause(struct cli *c, const char *id, struct error *e)
 {
-	return sandbox_pause(c->root, id, true, c->arena, e);
+	if (sandbox_pause(c->root, id, true, c->arena, e) < 0)
+		return -1;
+	return box_answer_done(c, id);
 }
 
 static int box_resume(struct cli *c, const char *id, struct error *e)
 {
-	return sandbox_pause(c->root, id, false, c->arena, e);
+	if (sandbox_pause(c->root, id, false, c->arena, e) < 0)
+		return -1;
+	return box_answer_done(c, id);
 }
 
 /* A line that is not noted is no failure: that is for --audit. */
@@ -160,7 +184,8 @@ static int box_logs(struct cli *c, const char *id, struct error *e)
 	if (sandbox_open(c->root, id, c->arena, &s, e) < 0 ||
 	    sandbox_read_log(&s, &b, c->arena, e) < 0)
 		return -1;
-	return cli_print(&b, e);
+	box_answer(c, &b);
+	return 0;
 }
 
 /* ---- list, gc ---- */
@@ -199,7 +224,8 @@ static int box_list(struct cli *c, const char *none, struct error *e)
 	}
 	if (c->json)
 		buf_str(&b, "]\n");
-	return cli_print(&b, e);
+	box_answer(c, &b);
+	return 0;
 }
 
 static int box_gc(struct cli *c, const char *none, struct error *e)
@@ -208,8 +234,10 @@ static int box_gc(struct cli *c, const char *none, struct error *e)
 	size_t n = sandbox_sweep(c->root, true);
 
 	(void)none;
+	(void)e;
 	buf_printf(&b, c->json ? "{\"removed\":%zu}\n" : "%zu removed\n", n);
-	return cli_print(&b, e);
+	box_answer(c, &b);
+	return 0;
 }
 
 /* ---- exec, run ---- */
@@ -230,6 +258,7 @@ void box_call_explain(struct box_result *r, const char *id, const struct error *
 		.error_type = e->class == ERR_NOT_FOUND ? "SandboxNotFound" :
 			      e->class == ERR_EXPIRED	? "SandboxExpired" :
 			      e->class == ERR_WRONG_STATE ? "SandboxBusy" :
+			      e->class == ERR_USAGE	? "UsageError" :
 							    "SandboxError",
 		.error = arena_strdup(a, e->text),
 		.notes = {.arena = a},
@@ -262,21 +291,20 @@ static int call_run(struct cli *c, const char *id, bool is_command, struct error
 	struct box_result *r = arena_new(c->arena, struct box_result);
 	auto_sandbox struct sandbox s = SANDBOX_NONE;
 	autoclose int stdin_fd = -1;
-	struct strings audits = {0};
 	struct error ignored;
 	struct box_request q = {0};
+	bool began;
 	int result;
 
 	if (sandbox_check_id(id, e) < 0)
 		return -1;
 	result = sandbox_open(c->root, id, c->arena, &s, e);
-	if (result == 0 && (call_request(c, &s, is_command, &q, &stdin_fd, e) < 0 ||
-			    do_audit_files(c, &q, &audits, e) < 0 ||
-			    do_audit_try(c, &audits, e) < 0))
+	if (result == 0 && call_request(c, &s, is_command, &q, &stdin_fd, e) < 0)
 		return -1;
 	if (result == 0)
 		result = sandbox_lock(&s, loop_now() + q.limits.timeout_ns, c->arena, e);
-	if (result == 0) {
+	began = result == 0;
+	if (began) {
 		result = c->session ? session_run(&q, c->session, c->restart, c->arena, r, e) :
 				      box_do(&q, c->arena, r, e);
 		sandbox_touch(&s);
@@ -294,7 +322,10 @@ static int call_run(struct cli *c, const char *id, bool is_command, struct error
 		box_call_explain(r, id, e, c->arena);
 	c->status = box_exit_status(r);
 	sandbox_sweep(c->root, false);
-	if (do_audit(c, is_command ? "box exec" : "box run", &audits, &q, r, e) < 0) {
+	c->deed->is_recorded = began;
+	c->deed->is_shown = true;
+	if (began &&
+	    do_audit(c, is_command ? "box exec" : "box run", &c->deed->files, &q, r, e) < 0) {
 		notes_add(&r->notes.notes, arena_strdup(c->arena, e->text), c->arena);
 		(void)!do_show(c, r, &ignored);
 		return -1;
@@ -316,39 +347,38 @@ static int box_run_code(struct cli *c, const char *id, struct error *e)
 
 #define CALL_OPTIONS                                                                               \
 	"env", "env-file", "workdir", "stdin", "no-stdin", "timeout", "cpu-time", "output-limit",  \
-		"denials", "redact", "redact-rules", "audit", "json", "stream"
+		"denials", "redact", "redact-rules", "stream"
 
 static const struct box_verb verbs[] = {
 	{"create", "[LANGUAGE]", 0, 1, box_create,
 	 {"id", "idle", "rootfs", "volume", "env", "env-file", "user", "preset", "memory", "cpus",
 	  "pids-limit", "timeout", "cpu-time", "disk", "tmpfs", "writable-root", "output-limit",
-	  "file-size", "ulimit", "strict-limits", "allow", "deny", "net-limit", "net-rate",
-	  "json"}},
+	  "file-size", "ulimit", "strict-limits", "allow", "deny", "net-limit", "net-rate"}},
 	{"exec", "ID -- COMMAND [ARG…]", 2, SIZE_MAX, box_exec, {CALL_OPTIONS}},
 	{"run", "ID LANGUAGE CODE|FILE|- [-- ARG…]", 3, SIZE_MAX, box_run_code,
 	 {CALL_OPTIONS, "session", "restart"}},
-	{"sessions", "ID", 1, 1, box_list_sessions, {"json"}},
-	{"end-session", "ID [NAME]", 1, 2, box_end_session, {"json"}},
+	{"sessions", "ID", 1, 1, box_list_sessions, {NULL}},
+	{"end-session", "ID [NAME]", 1, 2, box_end_session, {NULL}},
 	{"install", "ID pypi|npm NAME[==VERSION]", 3, 3, box_install,
-	 {"timeout", "output-limit", "redact", "redact-rules", "audit", "json", "stream"}},
-	{"allow", "ID HOST[:PORT]…", 2, SIZE_MAX, box_allow, {"remove", "audit", "json"}},
-	{"deny", "ID HOST[:PORT]…", 2, SIZE_MAX, box_deny, {"remove", "audit", "json"}},
-	{"rules", "ID", 1, 1, box_rules, {"json"}},
-	{"write", "ID PATH [FILE|-]", 2, 3, box_write_file, {"json"}},
-	{"read", "ID PATH", 2, 2, box_read_file, {"json"}},
-	{"ls", "ID [PATH]", 1, 2, box_list_files, {"json"}},
-	{"stat", "ID PATH", 2, 2, box_stat_file, {"json"}},
-	{"rm-file", "ID PATH", 2, 2, box_remove_file, {"json"}},
-	{"diff", "ID", 1, 1, box_diff, {"json"}},
-	{"snapshot", "ID NAME", 2, 2, box_snapshot, {"json"}},
-	{"snapshots", "[NAME]", 0, 1, box_snapshots, {"remove", "json"}},
-	{"fork", "ID|NAME", 1, 1, box_fork, {"id", "idle", "from", "allow", "deny", "json"}},
-	{"list", "", 0, 0, box_list, {"json"}},
+	 {"timeout", "output-limit", "redact", "redact-rules", "stream"}},
+	{"allow", "ID HOST[:PORT]…", 2, SIZE_MAX, box_allow, {"remove"}},
+	{"deny", "ID HOST[:PORT]…", 2, SIZE_MAX, box_deny, {"remove"}},
+	{"rules", "ID", 1, 1, box_rules, {NULL}},
+	{"write", "ID PATH [FILE|-]", 2, 3, box_write_file, {NULL}},
+	{"read", "ID PATH", 2, 2, box_read_file, {NULL}},
+	{"ls", "ID [PATH]", 1, 2, box_list_files, {NULL}},
+	{"stat", "ID PATH", 2, 2, box_stat_file, {NULL}},
+	{"rm-file", "ID PATH", 2, 2, box_remove_file, {NULL}},
+	{"diff", "ID", 1, 1, box_diff, {NULL}},
+	{"snapshot", "ID NAME", 2, 2, box_snapshot, {NULL}},
+	{"snapshots", "[NAME]", 0, 1, box_snapshots, {"remove"}},
+	{"fork", "ID|NAME", 1, 1, box_fork, {"id", "idle", "from", "allow", "deny"}},
+	{"list", "", 0, 0, box_list, {NULL}},
 	{"logs", "ID", 1, 1, box_logs, {NULL}},
 	{"pause", "ID", 1, 1, box_pause, {NULL}},
 	{"resume", "ID", 1, 1, box_resume, {NULL}},
 	{"destroy", "ID", 1, 1, box_destroy, {NULL}},
-	{"gc", "", 0, 0, box_gc, {"json"}},
+	{"gc", "", 0, 0, box_gc, {NULL}},
 };
 
 /* clang-format off */
@@ -385,7 +415,7 @@ static const struct cli_option verb_options[] = {
 	CLI_OPTION(denials, "denials", 0, CLI_TEXT, "full|calls|none", "exec, run: which refusals to watch for (default: full)"),
 	CLI_OPTION(redact, "redact", 0, CLI_FLAG, NULL, "exec, run: take secrets out of the output"),
 	CLI_OPTION(redact_rules, "redact-rules", 0, CLI_TEXT, "FILE", "exec, run: further rules for that, as JSON"),
-	CLI_OPTION(audit, "audit", 0, CLI_TEXT, "FILE", "exec, run, install, allow, deny: append a line about it to a chained file"),
+	CLI_OPTION(audit, "audit", 0, CLI_TEXT, "FILE", "append a line about it to a chained file"),
 	CLI_OPTION(session, "session", 0, CLI_MAYBE, "[=NAME]", "run: in an interpreter that stays, with its variables (default: \"default\")"),
 	CLI_OPTION(restart, "restart", 0, CLI_FLAG, NULL, "run: end the session that is there, and begin it anew"),
 	CLI_OPTION(json, "json", 0, CLI_FLAG, NULL, "print JSON, and nothing else"),
@@ -415,6 +445,8 @@ static bool verb_takes(const struct box_verb *v, const char *option)
 {
 	size_t i;
 
+	if (str_eq(option, "audit") || str_eq(option, "json"))
+		return true;
 	for (i = 0; i < OPTIONS_MAX && v->options[i]; i++)
 		if (str_eq(v->options[i], option))
 			return true;
@@ -431,18 +463,83 @@ static int box_check_options(const struct cli *c, const struct box_verb *v, stru
 	return 0;
 }
 
+/* The object that was asked for, in place of that of the deed. A call's is a result. */
+static int box_show_failure(struct cli *c, const struct box_verb *v, const struct error *why,
+			    struct error *e)
+{
+	const char *id = c->deed && c->deed->id ? c->deed->id : "";
+	struct box_result *r = arena_new(c->arena, struct box_result);
+	struct buf b = buf_new(c->arena, OUTPUT_MAX);
+
+	c->status = c->failure;
+	if (!v || !verb_takes(v, "stream")) {
+		box_failure_write(c, why, &b);
+		return cli_print(&b, e);
+	}
+	r->limits = box_presets[0].limits;
+	box_call_explain(r, id, why, c->arena);
+	return do_show(c, r, e);
+}
+
+static const struct box_verb *box_find_verb(const struct cli *c)
+{
+	size_t i;
+
+	for (i = 0; c->n_args && i < ARRAY_SIZE(verbs); i++)
+		if (str_eq(verbs[i].name, c->args[0]))
+			return &verbs[i];
+	return NULL;
+}
+
+/* Also where the command line was not understood. */
+static void box_fail(struct cli *c, const struct error *e)
+{
+	struct error ignored;
+
+	c->json = c->json || do_says(c, "--json");
+	c->stream = !c->json && (c->stream || do_says(c, "--stream"));
+	if (c->json || c->stream)
+		(void)!box_show_failure(c, box_find_verb(c), e, &ignored);
+}
+
+/* The first word behind it is the id of a box. */
+static bool verb_has_box(const struct box_verb *v)
+{
+	return str_eq(v->synopsis, "ID") || str_after(v->synopsis, "ID ");
+}
+
+static int box_do_verb(struct cli *c, const struct box_verb *v, struct error *e)
+{
+	const char *first = c->n_args > 1 ? c->args[1] : NULL;
+	struct error why;
+	int result = box_deed_begin(c, v->name, verb_has_box(v), verb_options,
+				    ARRAY_SIZE(verb_options), e);
+
+	if (result == 0)
+		result = box_deed_end(c, v->run(c, first, e), e);
+	c->fails = NULL;
+	if (result < 0 && (c->json || c->stream) && !c->deed->is_shown) {
+		why = *e;
+		return box_show_failure(c, v, &why, e);
+	}
+	if (result < 0)
+		return -1;
+	return c->deed->has_answer ? cli_print(&c->deed->answer, e) : 0;
+}
+
 static int box_run_verb(struct cli *c, struct error *e)
 {
-	const struct box_verb *v;
+	const struct box_verb *v = box_find_verb(c);
 	const char *here = foreign_verb(c->args[0]);
 	struct buf all = buf_new(c->arena, sizeof(e->text));
+	size_t i;
 
-	for (v = verbs; v < verbs + ARRAY_SIZE(verbs) && !str_eq(v->name, c->args[0]); v++)
-		buf_printf(&all, "%s%s", all.len ? ", " : "", v->name);
-	if (v == verbs + ARRAY_SIZE(verbs) && here)
+	for (i = 0; i < ARRAY_SIZE(verbs); i++)
+		buf_printf(&all, "%s%s", i ? ", " : "", verbs[i].name);
+	if (!v && here)
 		return err_set(e, ERR_USAGE, "box: there is no verb \"%s\" (that is: box %s)",
 			       c->args[0], here);
-	if (v == verbs + ARRAY_SIZE(verbs))
+	if (!v)
 		return err_set(e, ERR_USAGE, "box: there is no verb \"%s\" (there are %s)",
 			       c->args[0], all.data);
 	if (c->n_args - 1 < v->least || c->n_args - 1 > v->most)
@@ -450,7 +547,7 @@ static int box_run_verb(struct cli *c, struct error *e)
 			       *v->synopsis ? " " : "", v->synopsis);
 	if (box_check_options(c, v, e) < 0)
 		return -1;
-	return v->run(c, c->n_args > 1 ? c->args[1] : NULL, e);
+	return box_do_verb(c, v, e);
 }
 
 const struct cli_command cli_box = {
@@ -461,4 +558,4 @@ const struct cli_command cli_box = {
 	"diff ID | snapshot ID NAME | snapshots [NAME] | fork ID|NAME | "
 	"sessions ID | end-session ID [NAME] | list | logs ID | pause ID | resume ID | destroy ID | gc",
 	"keep a box between calls, and run code in it", verb_options, ARRAY_SIZE(verb_options), 1,
-	SIZE_MAX, true, box_run_verb, .failure = DO_FAILURE};
+	SIZE_MAX, true, box_run_verb, .failure = DO_FAILURE, .fails = box_fail};

@@ -49,21 +49,21 @@ static void filing_key(struct filing *x, const char *key)
 	buf_printf(&x->out, "\"%s\":", key);
 }
 
-static void filing_write_name(struct filing *x, const char *key, const char *name)
+void box_write_name(const char *key, const char *name, struct buf *b)
 {
-	filing_key(x, key);
-	json_write_string(&x->out, name);
-	/* Bytes that are no text can't be told from others in JSON. */
+	buf_printf(b, "\"%s\":", key);
+	json_write_string(b, name);
 	if (str_is_utf8(name))
 		return;
-	filing_key(x, "base64");
-	stream_write_data(&x->out, name, strlen(name), true);
+	buf_str(b, ",\"base64\":");
+	stream_write_data(b, name, strlen(name), true);
 }
 
 static int filing_do_write(struct filing *x, struct error *e)
 {
 	if (files_write(&x->files, x->path, x->data, x->len, x->c->arena, e) < 0)
 		return -1;
+	box_deed_content(x->c, x->data, x->len);
 	if (x->c->json)
 		buf_printf(&x->out, ",\"bytes\":%zu", x->len);
 	return 0;
@@ -76,6 +76,7 @@ static int filing_do_read(struct filing *x, struct error *e)
 
 	if (files_read(&x->files, x->path, FILES_BYTES_MAX, x->c->arena, &data, &len, e) < 0)
 		return -1;
+	box_deed_content(x->c, data, len);
 	if (!x->c->json) {
 		buf_add(&x->out, data, len);
 		return 0;
@@ -130,7 +131,7 @@ static int filing_do_list(struct filing *x, struct error *e)
 			continue;
 		}
 		buf_str(&x->out, i ? ",{" : "{");
-		filing_write_name(x, "name", v[i].name);
+		box_write_name("name", v[i].name, &x->out);
 		filing_write_info(x, &v[i]);
 		buf_char(&x->out, '}');
 	}
@@ -169,19 +170,6 @@ static int filing_in_box(struct filing *x, int (*act)(struct filing *x, struct e
 	return result;
 }
 
-static int filing_show_failure(struct filing *x, struct error *e)
-{
-	x->out = buf_new(x->c->arena, OUTPUT_MAX);
-	buf_str(&x->out, "{\"success\":false,\"sandbox_id\":");
-	json_write_string(&x->out, x->id);
-	filing_write_name(x, "file_path", x->path);
-	buf_printf(&x->out, ",\"error\":{\"type\":\"%s\",\"message\":", files_error_type(e));
-	json_write_string(&x->out, e->text);
-	buf_str(&x->out, "}}\n");
-	x->c->status = x->c->failure;
-	return cli_print(&x->out, e);
-}
-
 static int filing_run(struct cli *c, const char *id,
 		      int (*act)(struct filing *x, struct error *e), struct error *e)
 {
@@ -194,18 +182,21 @@ static int filing_run(struct cli *c, const char *id,
 	};
 	int result;
 
+	c->deed->path = x.path;
 	if (c->json) {
 		buf_str(&x.out, "{\"success\":true,\"sandbox_id\":");
 		json_write_string(&x.out, id);
-		filing_write_name(&x, "file_path", x.path);
+		buf_char(&x.out, ',');
+		box_write_name("file_path", x.path, &x.out);
 	}
 	result = filing_in_box(&x, act, e);
 	sandbox_sweep(c->root, false);
 	if (result < 0)
-		return c->json ? filing_show_failure(&x, e) : -1;
+		return -1;
 	if (c->json)
 		buf_str(&x.out, ",\"error\":null}\n");
-	return cli_print(&x.out, e);
+	box_answer(c, &x.out);
+	return 0;
 }
 
 int box_write_file(struct cli *c, const char *id, struct error *e)

@@ -96,15 +96,13 @@ int box_install(struct cli *c, const char *id, struct error *e)
 	struct box_result *r = arena_new(c->arena, struct box_result);
 	struct installing *x = arena_new(c->arena, struct installing);
 	auto_sandbox struct sandbox s = SANDBOX_NONE;
-	struct strings audits = {0};
 	struct error ignored;
 	struct box_request q = {0};
 	int result;
 
 	if (sandbox_check_id(id, e) < 0 ||
 	    install_read(c->args[2], c->args[3], c->arena, &x->what, e) < 0 ||
-	    operator_read(c->arena, &x->operator, e) < 0 ||
-	    do_audit_files(c, &q, &audits, e) < 0 || do_audit_try(c, &audits, e) < 0)
+	    operator_read(c->arena, &x->operator, e) < 0)
 		return -1;
 	result = sandbox_open(c->root, id, c->arena, &s, e);
 	if (result == 0)
@@ -125,9 +123,11 @@ int box_install(struct cli *c, const char *id, struct error *e)
 						       .failed = r->status != BOX_OK});
 	c->status = c->failure = box_exit_status(r);
 	sandbox_sweep(c->root, false);
-	if (do_audit(c, "box install", &audits, &q, r, result < 0 ? &ignored : e) < 0)
+	c->deed->is_recorded = true;
+	if (do_audit(c, "box install", &c->deed->files, &q, r, result < 0 ? &ignored : e) < 0)
 		return -1;
 	if (result < 0 && !c->json && !c->stream)
 		return -1;
+	c->deed->is_shown = true;
 	return do_show(c, r, e);
 }

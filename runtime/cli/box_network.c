@@ -26,8 +26,7 @@ static void rules_write_list(const char *key, const struct strings *list, struct
 	buf_char(b, ']');
 }
 
-static int rules_show(const struct cli *c, const char *id, const struct network_rules *r,
-		      struct error *e)
+static void rules_show(struct cli *c, const char *id, const struct network_rules *r)
 {
 	struct buf b = buf_new(c->arena, OUTPUT_MAX);
 	size_t i;
@@ -38,13 +37,12 @@ static int rules_show(const struct cli *c, const char *id, const struct network_
 		rules_write_list("allow", &r->allow, &b);
 		rules_write_list("deny", &r->deny, &b);
 		buf_str(&b, "}\n");
-		return cli_print(&b, e);
 	}
-	for (i = 0; i < r->allow.n; i++)
+	for (i = 0; i < r->allow.n && !c->json; i++)
 		buf_printf(&b, "allow %s\n", r->allow.v[i]);
-	for (i = 0; i < r->deny.n; i++)
+	for (i = 0; i < r->deny.n && !c->json; i++)
 		buf_printf(&b, "deny %s\n", r->deny.v[i]);
-	return cli_print(&b, e);
+	box_answer(c, &b);
 }
 
 int box_rules(struct cli *c, const char *id, struct error *e)
@@ -55,7 +53,8 @@ int box_rules(struct cli *c, const char *id, struct error *e)
 	if (sandbox_open(c->root, id, c->arena, &s, e) < 0 ||
 	    network_read_record(&s, c->arena, &r, e) < 0)
 		return -1;
-	return rules_show(c, id, &r, e);
+	rules_show(c, id, &r);
+	return 0;
 }
 
 /* The root filesystem of the box, for its registries. */
@@ -88,39 +87,17 @@ static int change_hold(const struct cli *c, const struct sandbox *s, struct netw
 	return 0;
 }
 
-static int change_audit(const struct cli *c, const struct strings *audits, const char *verb,
-			const char *id, bool failed, struct error *e)
-{
-	const struct box_result r = {
-		.id = id,
-		.sandbox_id = id,
-		.rootfs = "",
-		.status = failed ? BOX_SANDBOX_ERROR : BOX_OK,
-		.exit_code = failed ? DO_FAILURE : 0,
-		.denials_known = true,
-	};
-	const struct box_request q = {.args = {.n = c->n_args - 2, .v = c->args + 2}};
-
-	return do_audit(c, arena_printf(c->arena, "%s%s", verb, c->remove ? " --remove" : ""),
-			audits, &q, &r, e);
-}
-
-/* A change is not done without its record; a refused one is recorded, too. */
 static int rules_change(struct cli *c, const char *id, bool deny, struct error *e)
 {
 	const struct strings words = {.n = c->n_args - 2, .v = c->args + 2};
 	struct network_change change = {.remove = c->remove};
-	const char *verb = deny ? "box deny" : "box allow", *note = NULL;
 	auto_sandbox struct sandbox s = SANDBOX_NONE;
-	const struct box_request q = {0};
-	struct strings audits = {0};
+	const char *note = NULL;
 	struct network_rules r;
-	struct error ignored;
 	int result;
 
 	*(deny ? &change.deny : &change.allow) = words;
-	if (sandbox_open(c->root, id, c->arena, &s, e) < 0 ||
-	    do_audit_files(c, &q, &audits, e) < 0 || do_audit_try(c, &audits, e) < 0)
+	if (sandbox_open(c->root, id, c->arena, &s, e) < 0)
 		return -1;
 	result = change_hold(c, &s, &change, e);
 	if (result == 0)
@@ -128,13 +105,14 @@ static int rules_change(struct cli *c, const char *id, bool deny, struct error *
 	box_log(c, &s, &(struct sandbox_event){.verb = deny ? "deny" : "allow",
 					       .args = words,
 					       .failed = result < 0});
-	if (change_audit(c, &audits, verb, id, result < 0, result < 0 ? &ignored : e) < 0 ||
-	    result < 0)
+	if (result < 0)
 		return -1;
 	if (note)
 		log_warn("%s", note);
 	sandbox_touch(&s);
-	return c->json ? rules_show(c, id, &r, e) : 0;
+	if (c->json)
+		rules_show(c, id, &r);
+	return 0;
 }
 
 int box_allow(struct cli *c, const char *id, struct error *e)

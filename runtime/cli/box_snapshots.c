@@ -113,34 +113,20 @@ static int diff_print(struct cli *c, const char *id, struct error *e)
 	else if (result == 0)
 		diff_tell(&changes, c->arena, &b);
 	box_log(c, &s, &(struct sandbox_event){.verb = "diff", .failed = result < 0});
-	return result < 0 ? -1 : cli_print(&b, e);
+	if (result == 0)
+		box_answer(c, &b);
+	return result;
 }
 
-/* A failure is an object, too, for who asked for one. */
-static int snapshots_end(struct cli *c, const char *id, int result, struct error *e)
+static int snapshots_end(const struct cli *c, int result)
 {
-	struct buf b = buf_new(c->arena, OUTPUT_MAX);
-
 	sandbox_sweep(c->root, false);
-	if (result == 0 || !c->json)
-		return result;
-	buf_str(&b, "{\"success\":false,\"sandbox_id\":");
-	json_write_string(&b, id);
-	buf_printf(&b, ",\"error\":{\"type\":\"%s\",\"message\":",
-		   e->class == ERR_NOT_FOUND   ? "SandboxNotFound" :
-		   e->class == ERR_EXPIRED     ? "SandboxExpired" :
-		   e->class == ERR_WRONG_STATE ? "SandboxBusy" :
-		   e->class == ERR_EXISTS      ? "SnapshotExists" :
-						 "SandboxError");
-	json_write_string(&b, e->text);
-	buf_str(&b, "}}\n");
-	c->status = c->failure;
-	return cli_print(&b, e);
+	return result;
 }
 
 int box_diff(struct cli *c, const char *id, struct error *e)
 {
-	return snapshots_end(c, id, diff_print(c, id, e), e);
+	return snapshots_end(c, diff_print(c, id, e));
 }
 
 /* ---- snapshots ---- */
@@ -210,12 +196,13 @@ static int snapshot_make(struct cli *c, const char *id, struct error *e)
 	buf_char(&b, ',');
 	box_write_notes(&notes, &b);
 	buf_str(&b, ",\"success\":true,\"error\":null}\n");
-	return cli_print(&b, e);
+	box_answer(c, &b);
+	return 0;
 }
 
 int box_snapshot(struct cli *c, const char *id, struct error *e)
 {
-	return snapshots_end(c, id, snapshot_make(c, id, e), e);
+	return snapshots_end(c, snapshot_make(c, id, e));
 }
 
 static int snapshots_print(struct cli *c, const char *name, struct error *e)
@@ -247,7 +234,8 @@ static int snapshots_print(struct cli *c, const char *name, struct error *e)
 		return err_set(e, ERR_NOT_FOUND, "there is no snapshot \"%s\"", name);
 	if (c->json)
 		buf_str(&b, "]\n");
-	return cli_print(&b, e);
+	box_answer(c, &b);
+	return 0;
 }
 
 int box_snapshots(struct cli *c, const char *name, struct error *e)
@@ -358,5 +346,5 @@ static int fork_make(struct cli *c, const char *from, struct error *e)
 
 int box_fork(struct cli *c, const char *from, struct error *e)
 {
-	return snapshots_end(c, from, fork_make(c, from, e), e);
+	return snapshots_end(c, fork_make(c, from, e));
 }

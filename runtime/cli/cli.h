@@ -14,6 +14,7 @@
 #include "json/types.h"
 #include "oci/notes.h"
 
+struct box_deed;
 struct learning;
 struct cli_command;
 
@@ -130,6 +131,7 @@ struct cli {
 	char *box_id;
 	char *idle;
 	char *net_limit, *net_rate;
+	struct box_deed *deed; /* what is recorded of the verb (box_audit.c) */
 	bool remove;
 	char *session;
 	bool restart;

@@ -152,7 +152,7 @@ int do_audit_files(const struct cli *c, const struct box_request *q, struct stri
 	return 0;
 }
 
-static const char *do_whose_audit(const struct cli *c, const char *file)
+const char *do_whose_audit(const struct cli *c, const char *file)
 {
 	return c->audit && str_eq(file, c->audit) ? "--audit" : "the policy's audit file";
 }
@@ -287,8 +287,7 @@ static int do_run(struct cli *c, struct error *e)
 	return 0;
 }
 
-/* Whoever wants one object gets one, also where the command line was not understood. */
-static bool do_says(const struct cli *c, const char *option)
+bool do_says(const struct cli *c, const char *option)
 {
 	char **word;
 
@@ -298,6 +297,7 @@ static bool do_says(const struct cli *c, const char *option)
 	return false;
 }
 
+/* Whoever wants one object gets one, also where the command line was not understood. */
 static void do_fail(struct cli *c, const struct error *e)
 {
 	struct box_result r = {

@@ -30,8 +30,12 @@ int do_stdin(const struct cli *c, struct box_request *q, int *ret_fd, struct err
 int do_audit_files(const struct cli *c, const struct box_request *q, struct strings *ret,
 		   struct error *e);
 int do_audit_try(const struct cli *c, const struct strings *files, struct error *e);
+const char *do_whose_audit(const struct cli *c, const char *file);
 int do_audit(const struct cli *c, const char *verb, const struct strings *files,
 	     const struct box_request *q, const struct box_result *r, struct error *e);
+
+/* Whether the command line has that word among its options, also where it was not understood. */
+bool do_says(const struct cli *c, const char *option);
 
 /* Prints it in the way that was asked for. */
 int do_show(const struct cli *c, const struct box_result *r, struct error *e);

@@ -89,7 +89,8 @@ int box_list_sessions(struct cli *c, const char *id, struct error *e)
 	if (result < 0)
 		return -1;
 	sessions_print(c, v, n, &b);
-	return cli_print(&b, e);
+	box_answer(c, &b);
+	return 0;
 }
 
 int box_end_session(struct cli *c, const char *id, struct error *e)
@@ -111,5 +112,6 @@ int box_end_session(struct cli *c, const char *id, struct error *e)
 	if (!result)
 		return err_set(e, ERR_NOT_FOUND, "box \"%s\" has no session \"%s\"", id, name);
 	buf_str(&b, c->json ? "{\"success\":true}\n" : "");
-	return cli_print(&b, e);
+	box_answer(c, &b);
+	return 0;
 }

@@ -64,6 +64,15 @@ bool life_cpu_time(const struct created *c, uint64_t *ret_ns)
 	return true;
 }
 
+uint64_t life_peak_memory(const struct created *c)
+{
+	const struct cgroup_dirs dirs = life_cgroups(&c->record);
+	struct cgroup_used used;
+
+	cgroup_used_read(&dirs, &used);
+	return used.memory_peak;
+}
+
 int life_wait(struct created *c, int64_t until, struct life_end *ret, struct error *e)
 {
 	struct life_end end = {0};

@@ -129,6 +129,7 @@ int life_probe_for(const struct create_options *o, struct arena *a, struct host_
 	if (o->no_cgroups)
 		ret->cgroup.mode = CGROUP_DISABLED;
 	ret->cgroup.limits_if_possible = o->limits_if_possible;
+	ret->cgroup.name = o->cgroup_name;
 	if (o->few_cgroups)
 		cgroup_host_narrow(&ret->cgroup, systemd_is_running());
 	return o->systemd ? host_find_units(o, a, ret, e) : 0;

@@ -59,6 +59,7 @@ struct create_options {
 	const char *policy; /* a name, or a path; NULL: what the administrator says */
 	bool ids_if_possible; /* a host that can't map them is no reason to refuse (policy code) */
 	bool limits_if_possible; /* … and without cgroups rlimits hold what they can */
+	const char *cgroup_name; /* where the config names none; NULL: the id */
 	bool few_cgroups; /* only those of v1 that a box needs (plan/cgroup.h) */
 	bool strict; /* a config that can't be carried out in full is an error */
 	unsigned int preserve_fds;
@@ -119,6 +120,9 @@ int life_wait(struct created *c, int64_t until, struct life_end *ret, struct err
 
 /* The processor time that it has taken so far; false: nobody counts it. */
 bool life_cpu_time(const struct created *c, uint64_t *ret_ns);
+
+/* The most memory that its cgroup has had so far; 0: nobody counts it. */
+uint64_t life_peak_memory(const struct created *c);
 
 /* Kills what is left of it, removes it, and lets go. */
 int life_remove(struct created *c, struct arena *a, struct error *e);

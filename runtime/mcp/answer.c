@@ -389,6 +389,20 @@ static const char *failure_text(struct call *c)
 	return line;
 }
 
+/* Of a box that could not be made, or a list that could not be had. NULL: it is a result, or about
+ * a file, which tell more. */
+static const char *said_why(struct call *c, struct json_span said)
+{
+	struct file_result r = {0};
+	struct error e;
+
+	if (child_exit_code(c->status) == 0 || !said.len || *said.text != '{' ||
+	    json_span_in(said, "status").text || json_span_in(said, "file_path").text ||
+	    message_read_part("result", said, &file_result_table, &r, &c->arena, &e) < 0)
+		return NULL;
+	return r.error.message;
+}
+
 static struct json_span said_trim(const struct call *c)
 {
 	struct json_span said = {c->out.data, c->out.len};
@@ -401,6 +415,7 @@ static struct json_span said_trim(const struct call *c)
 void answer_call(struct call *c)
 {
 	struct json_span said = said_trim(c);
+	const char *why;
 
 	if (!c->id)
 		return;
@@ -416,6 +431,8 @@ void answer_call(struct call *c)
 		answer_lines(c, said);
 	else if (!said.len || !said_is_json(c, said))
 		answer_failure(c, failure_text(c));
+	else if ((why = said_why(c, said)))
+		answer_failure(c, why);
 	else if (c->job.answer == ANSWER_RUN)
 		answer_run(c, said);
 	else if (c->job.answer == ANSWER_LIST)

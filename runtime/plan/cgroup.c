@@ -534,6 +534,7 @@ static int plan_path(struct cgroup_build *b, const struct oci_config *c, const c
 {
 	char *path;
 
+	id = b->host->name ? b->host->name : id;
 	if (b->host->driver == CGROUP_BY_SYSTEMD)
 		return cgroup_build_unit(b, c, id, rootless);
 	if (cgroup_plan_path(c->linux_.cgroups_path, id, b->a, &path, b->e) < 0)

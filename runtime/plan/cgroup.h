@@ -53,6 +53,7 @@ struct cgroup_host {
 	enum cgroup_driver driver;
 	uint32_t unit_timeout_s;
 	bool limits_if_possible; /* a host without cgroups is no reason to refuse limits */
+	const char *name; /* of the container's cgroup, where the config names none; NULL: its id */
 };
 
 /* The state record has it: enough to kill, freeze and remove without the config. */

@@ -3,7 +3,7 @@
 # Views: all
 # Views: own code_is_written_run_and_removed which_boxes_there_are_is_told what_is_no_box_is_left_alone unused_boxes_expire_and_say_so a_long_call_is_not_idle
 # Views: own calls_come_one_at_a_time there_are_a_hundred_at_most the_result_is_that_of_do
-# Views: own volumes_are_of_the_box calls_are_recorded the_log_is_bounded a_call_has_no_rights
+# Views: own what_was_used_is_told volumes_are_of_the_box calls_are_recorded the_log_is_bounded a_call_has_no_rights
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 
@@ -146,6 +146,38 @@ which_boxes_there_are_is_told() {
 	run _box nosuch
 	rc_is 125
 	like "$err" 'no verb "nosuch" .*create'
+}
+
+# Their cgroups have different names, though they are called the same.
+two_state_directories_may_have_the_same_id() {
+	local other=$T/state2 pids
+	_new --id same
+	_other() { SBXRUN_ROOTFS_DIR=$T/library "$SBXRUN" --root "$other" box "$@"; }
+	run _other create --id same --rootfs "$B/rootfs"
+	rc_is 0
+	_other exec same -- sh -c 'echo theirs >f; sleep 1000' >/dev/null &
+	wait_until 60 eval '[ "$(_other read same f 2>/dev/null)" = theirs ]'
+	_sh 'echo ours >f'
+	run _other pause same
+	[ "$rc" != 0 ] || is "$(_sh 'cat f')" ours
+	_box destroy same
+	is "$(_other read same f)" theirs
+	pids=$("$SBXRUN" --root "$other" ps --format json box-same | jq length)
+	[ "$pids" -ge 3 ] || fail "$pids processes are left"
+	_other destroy same
+	wait $! || :
+	is "$(_box list --json; _other list --json)" $'[]\n[]'
+}
+
+# What a call has used is told: memory of the box so far, and what its workspace holds.
+what_was_used_is_told() {
+	_new --id used
+	run _sh --json 'head -c 3000000 /dev/zero >f'
+	[[ $(_of '.notes | join(" ")') != *'no cgroups'* ]] || skip 'nobody counts memory here'
+	is "$(_of '.usage.disk_used >= 3000000 and .usage.disk_used < 4000000')" true
+	is "$(_of '.usage.memory_peak == null or .usage.memory_peak > 3000000')" true
+	run _sh --json 'rm f'
+	is "$(_of '.usage.disk_used < 1000000')" true
 }
 
 # A container of somebody's that happens to have such a name.

@@ -26,6 +26,9 @@ f(_)'
 		$'ok\n0\n84\ndefault\n2\nfalse\nfalse'
 	_json 'x = 5;'
 	is "$(_of '.result, .exception')" $'null\nnull'
+	_json 'with open("used", "wb") as f: n = f.write(bytes(3000000))
+sum(range(10 ** 6));'
+	is "$(_of '.usage.disk_used >= 3000000, .usage.cpu_s > 0, .usage.memory_peak > 3000000')" $'true\ntrue\ntrue'
 	_cell 'x + 1;'
 	is "$out" ''
 	_cell 'await __import__("asyncio").sleep(0)
@@ -35,7 +38,7 @@ await g()'
 	run _box run --session=other "$BOX" python 'x'
 	rc_is 1
 	like "$err" 'NameError'
-	is "$(_box sessions --json "$BOX" | jq -c 'map([.session, .language, .cells]) | sort')" '[["default","python",5],["other","python",1]]'
+	is "$(_box sessions --json "$BOX" | jq -c 'map([.session, .language, .cells]) | sort')" '[["default","python",6],["other","python",1]]'
 }
 
 what_fails_leaves_the_session() {

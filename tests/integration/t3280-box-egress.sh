@@ -208,10 +208,10 @@ rules_and_audits_tell_who_allowed_what() {
 	run _box allow --audit "$T/audit" "$BOX" '*'
 	_box deny --remove --audit "$T/audit" "$BOX" nosuch.example 2>/dev/null || :
 	_sh --audit "$T/audit" 'nc other.example 22 </dev/null; nc good.example 22 </dev/null' >/dev/null 2>&1 || :
-	is "$(jq -r '"\(.verb) \(.id == "'"$BOX"'") \(.status) \(.args[0])"' "$T/audit")" 'box allow true ok good.example:22
+	is "$(jq -r '"\(.verb) \(.id == "'"$BOX"'") \(.status) \(.args | join(" "))"' "$T/audit")" 'box allow true ok good.example:22
 box allow true sandbox_error *
-box deny --remove true sandbox_error nosuch.example
-box exec true ok sh'
+box deny true sandbox_error --remove nosuch.example
+box exec true ok sh -c nc other.example 22 </dev/null; nc good.example 22 </dev/null'
 	is "$(jq -c 'select(.verb == "box exec") | .network | [.allow, .deny, .connections]' "$T/audit")" '[["good.example","good.example:22"],[],1]'
 	run sbx audit verify "$T/audit"
 	rc_is 0
