@@ -27,6 +27,7 @@ T = TypeVar("T")
 _CALL = ("timeout", "cpu_time", "output_limit", "workdir", "denials", "audit")
 _LIMITS = ("memory", "cpus", "pids_limit", "timeout", "cpu_time", "disk", "tmpfs", "output_limit", "file_size", "net_limit", "net_rate")
 _CREATE = ("id", "idle", "rootfs", "preset", "user", "writable_root", *_LIMITS)
+_OURS = ("SandboxError", "UsageError", "SandboxBusy", "SandboxExists")
 _GONE = {"SandboxNotFound": BoxNotFound, "SandboxExpired": BoxExpired}
 
 
@@ -99,7 +100,7 @@ def _said(out: bytes, err: bytes, status: int) -> Dict[str, Any]:
     error = raw.get("error") if isinstance(raw, dict) else None
     if error:
         kind, message = error["type"], error["message"]
-        raise _GONE[kind](message) if kind in _GONE else FileError(kind, message)
+        raise _GONE[kind](message) if kind in _GONE else SandboxError(message) if kind in _OURS else FileError(kind, message)
     return raw  # type: ignore[no-any-return]
 
 
@@ -118,9 +119,15 @@ class _Calls:
     Whatever may come from a model (a language, an id, a path) stands behind "--", where it is no option.
     """
 
-    def __init__(self, id: str, root: Optional[Path], binary: Optional[Path]) -> None:
+    def __init__(self, id: str, root: Optional[Path], binary: Optional[Path], audit: Optional[Path] = None) -> None:
         self.id = id
+        self.audit = audit
         self._head = [find_binary(binary), *(["--root", os.fspath(root)] if root else []), "box"]
+
+    def _verb(self, verb: str, *words: str, audit: Optional[Path] = None) -> List[str]:
+        """Its command line, up to its own options; each is recorded where that is asked for."""
+        file = audit or self.audit
+        return [*self._head, verb, "--json", *(["--audit", os.fspath(file)] if file else []), *words]
 
     def of(self, id: str) -> "_Calls":
         """The same for another box."""
@@ -145,20 +152,20 @@ class _Calls:
         for volume in _volumes(volumes):
             words += ["--volume", volume]
         words += ["--strict-limits"] * bool(strict_limits) + (["--", language] if language else [])
-        return _Call([*self._head, "create", "--json", *words], _said)
+        return _Call(self._verb("create", *words), _said)
 
     def fork(
         self, kind: str, name: str, allow: Sequence[str] = (), deny: Sequence[str] = (), **values: Any
     ) -> "_Call[Dict[str, Any]]":
         words = [*_options(("id", "idle"), values), *_hosts("--allow", allow), *_hosts("--deny", deny)]
-        return _Call([*self._head, "fork", "--json", "--from", kind, *words, "--", name], _said)
+        return _Call(self._verb("fork", "--from", kind, *words, "--", name), _said)
 
     def list(self) -> "_Call[List[Dict[str, Any]]]":
-        return _Call([*self._head, "list", "--json"], _boxes)
+        return _Call(self._verb("list"), _boxes)
 
     def end_session(self, name: Optional[str]) -> "_Call[None]":
         words = [self.id, *([name] if name else [])]
-        return _Call([*self._head, "end-session", "--json", "--", *words], lambda *said: None if _said(*said) else None)
+        return _Call(self._verb("end-session", "--", *words), lambda *said: None if _said(*said) else None)
 
     def call(
         self,
@@ -180,11 +187,12 @@ class _Calls:
                 raise _GONE[kind](result.describe(), result)
             return raise_for(result, check)
 
+        audit = values.pop("audit", None)
         options = [*_options(_CALL, values), *_env(env), *["--redact"] * bool(redact)]
         if session:
             options.append("--session" if session is True else f"--session={session}")
         options += ["--restart"] * bool(restart)
-        return _Call([*self._head, verb, "--json", *options, "--", self.id, *words], read, input, stdin)
+        return _Call(self._verb(verb, *options, "--", self.id, *words, audit=audit), read, input, stdin)
 
     def run(
         self,
@@ -202,7 +210,7 @@ class _Calls:
         return self.call("exec", list(command), _bytes(stdin or ""), None, **how)
 
     def file(self, verb: str, read: Callable[[Dict[str, Any]], T], *words: str, input: bytes = b"") -> "_Call[T]":
-        return _Call([*self._head, verb, "--json", "--", self.id, *words], lambda *said: read(_said(*said)), input)
+        return _Call(self._verb(verb, "--", self.id, *words), lambda *said: read(_said(*said)), input)
 
     def rules(self, verb: str, hosts: Sequence[str], remove: bool) -> "_Call[Dict[str, List[str]]]":
         def read(out: bytes, err: bytes, status: int) -> Dict[str, List[str]]:
@@ -210,7 +218,7 @@ class _Calls:
             return {"allow": list(said["allow"]), "deny": list(said["deny"])}
 
         words = ["--remove"] * remove + ["--", self.id, *hosts]
-        return _Call([*self._head, verb, "--json", *words], read)
+        return _Call(self._verb(verb, *words), read)
 
     def install(self, registry: str, package: str, check: bool, **values: Any) -> "_Call[Result]":
         def read(out: bytes, err: bytes, status: int) -> Result:
@@ -220,8 +228,9 @@ class _Calls:
                 raise _GONE[kind](result.describe(), result)
             return raise_for(result, check)
 
-        options = _options(("timeout", "output_limit", "audit"), values)
-        return _Call([*self._head, "install", "--json", *options, "--", self.id, registry, package], read)
+        audit = values.pop("audit", None)
+        options = _options(("timeout", "output_limit"), values)
+        return _Call(self._verb("install", *options, "--", self.id, registry, package, audit=audit), read)
 
     def write(self, path: str, content: Text) -> "_Call[int]":
         return self.file("write", lambda o: int(o["bytes"]), path, input=_bytes(content))
@@ -243,18 +252,44 @@ class _Calls:
         return self.file("rm-file", lambda o: None, path)
 
     def diff(self) -> "_Call[Dict[str, Any]]":
-        return _Call([*self._head, "diff", "--json", "--", self.id], lambda *said: _changes(_said(*said)))
+        return _Call(self._verb("diff", "--", self.id), lambda *said: _changes(_said(*said)))
 
     def snapshot(self, name: str) -> "_Call[Dict[str, Any]]":
-        return _Call([*self._head, "snapshot", "--json", "--", self.id, name], _said)
+        return _Call(self._verb("snapshot", "--", self.id, name), _said)
+
+    def snapshots(self) -> "_Call[List[Dict[str, Any]]]":
+        return _Call(self._verb("snapshots"), _boxes)
+
+    def remove_snapshot(self, name: str) -> "_Call[None]":
+        def read(out: bytes, err: bytes, status: int) -> None:
+            if out.strip() or status:
+                _said(out, err, status)
+
+        return _Call(self._verb("snapshots", "--remove", "--", name), read)
+
+    def sessions(self) -> "_Call[List[Dict[str, Any]]]":
+        return _Call(self._verb("sessions", "--", self.id), _boxes)
+
+    def do(self, verb: str) -> "_Call[None]":
+        """Of pause and resume: there is nothing to say but that it is done."""
+        return _Call(self._verb(verb, "--", self.id), lambda *said: None if _said(*said) else None)
+
+    def logs(self) -> "_Call[List[Dict[str, Any]]]":
+        def read(out: bytes, err: bytes, status: int) -> List[Dict[str, Any]]:
+            if status:
+                _said(out, err, status)
+            return [json.loads(line) for line in out.splitlines()]
+
+        return _Call(self._verb("logs", "--", self.id), read)
 
     def destroy(self) -> "_Call[None]":
         def read(out: bytes, err: bytes, status: int) -> None:
-            text = err.decode("utf-8", "replace")
-            if status and "sandbox not found" not in text and "sandbox expired" not in text:
-                raise SandboxError(text.strip())
+            try:
+                _said(out, err, status)
+            except (BoxNotFound, BoxExpired):
+                pass
 
-        return _Call([*self._head, "destroy", "--", self.id], read)
+        return _Call(self._verb("destroy", "--", self.id), read)
 
 
 class Box:
@@ -269,18 +304,24 @@ class Box:
         strict_limits: bool = False,
         root: Optional[Path] = None,
         binary: Optional[Path] = None,
+        audit: Optional[Path] = None,
         **options: Any,
     ) -> None:
-        """`options` are those of `box create`: id, idle, memory, cpus, pids_limit, timeout, disk, rootfs …"""
-        self._calls = _Calls("", root, binary)
+        """`options` are those of `box create`: id, idle, memory, cpus, pids_limit, timeout, disk, rootfs …
+
+        `audit` is a file that gets a line of all that is done with the box through this object (sbxrun-audit(8)).
+        """
+        self._calls = _Calls("", root, binary, audit)
         self.info = self._calls.create(language, env, volumes, strict_limits, **options).sync()
         self._calls.id = self.id = str(self.info["sandbox_id"])
 
     @classmethod
-    def attach(cls, id: str, *, root: Optional[Path] = None, binary: Optional[Path] = None) -> "Box":
+    def attach(
+        cls, id: str, *, root: Optional[Path] = None, binary: Optional[Path] = None, audit: Optional[Path] = None
+    ) -> "Box":
         """One that is there already; whether it is, the first call says."""
         box = cls.__new__(cls)
-        box._calls, box.id, box.info = _Calls(id, root, binary), id, {}
+        box._calls, box.id, box.info = _Calls(id, root, binary, audit), id, {}
         return box
 
     def __enter__(self) -> "Box":
@@ -368,10 +409,16 @@ class Box:
 
     @classmethod
     def from_snapshot(
-        cls, name: str, *, root: Optional[Path] = None, binary: Optional[Path] = None, **options: Any
+        cls,
+        name: str,
+        *,
+        root: Optional[Path] = None,
+        binary: Optional[Path] = None,
+        audit: Optional[Path] = None,
+        **options: Any,
     ) -> "Box":
         """A new box that begins with the files of a snapshot."""
-        return cls._made(_Calls("", root, binary), "snapshot", name, options)
+        return cls._made(_Calls("", root, binary, audit), "snapshot", name, options)
 
     @classmethod
     def _made(cls, calls: _Calls, kind: str, name: str, options: Mapping[str, Any]) -> "Box":
@@ -385,6 +432,30 @@ class Box:
     def list(*, root: Optional[Path] = None, binary: Optional[Path] = None) -> List[Dict[str, Any]]:
         """The boxes that there are; one of them has the keys of `info`."""
         return _Calls("", root, binary).list().sync()
+
+    @staticmethod
+    def snapshots(*, root: Optional[Path] = None, binary: Optional[Path] = None) -> List[Dict[str, Any]]:
+        """The snapshots that there are; each has the keys that `snapshot` returns."""
+        return _Calls("", root, binary).snapshots().sync()
+
+    @staticmethod
+    def remove_snapshot(name: str, *, root: Optional[Path] = None, binary: Optional[Path] = None) -> None:
+        return _Calls("", root, binary).remove_snapshot(name).sync()
+
+    def pause(self) -> None:
+        """Freezes the call that runs, and lets no other in. Needs cgroups."""
+        return self._calls.do("pause").sync()
+
+    def resume(self) -> None:
+        return self._calls.do("resume").sync()
+
+    def logs(self) -> List[Dict[str, Any]]:
+        """What was done in it: time, verb, success and more, the newest last."""
+        return self._calls.logs().sync()
+
+    def sessions(self) -> List[Dict[str, Any]]:
+        """Interpreters that stay in it: session, language, cells …"""
+        return self._calls.sessions().sync()
 
     def end_session(self, name: Optional[str] = None) -> None:
         return self._calls.end_session(name).sync()
@@ -400,9 +471,11 @@ class AsyncBox:
         async with await AsyncBox.create("python") as box: …
     """
 
-    def __init__(self, id: str, *, root: Optional[Path] = None, binary: Optional[Path] = None) -> None:
+    def __init__(
+        self, id: str, *, root: Optional[Path] = None, binary: Optional[Path] = None, audit: Optional[Path] = None
+    ) -> None:
         """One that is there already."""
-        self._calls, self.id = _Calls(id, root, binary), id
+        self._calls, self.id = _Calls(id, root, binary, audit), id
         self.info: Dict[str, Any] = {}
 
     @classmethod
@@ -415,10 +488,11 @@ class AsyncBox:
         strict_limits: bool = False,
         root: Optional[Path] = None,
         binary: Optional[Path] = None,
+        audit: Optional[Path] = None,
         **options: Any,
     ) -> "AsyncBox":
-        info = await _Calls("", root, binary).create(language, env, volumes, strict_limits, **options).wait()
-        box = cls(str(info["sandbox_id"]), root=root, binary=binary)
+        info = await _Calls("", root, binary, audit).create(language, env, volumes, strict_limits, **options).wait()
+        box = cls(str(info["sandbox_id"]), root=root, binary=binary, audit=audit)
         box.info = info
         return box
 
@@ -495,9 +569,15 @@ class AsyncBox:
 
     @classmethod
     async def from_snapshot(
-        cls, name: str, *, root: Optional[Path] = None, binary: Optional[Path] = None, **options: Any
+        cls,
+        name: str,
+        *,
+        root: Optional[Path] = None,
+        binary: Optional[Path] = None,
+        audit: Optional[Path] = None,
+        **options: Any,
     ) -> "AsyncBox":
-        return await cls._made(_Calls("", root, binary), "snapshot", name, options)
+        return await cls._made(_Calls("", root, binary, audit), "snapshot", name, options)
 
     @classmethod
     async def _made(cls, calls: _Calls, kind: str, name: str, options: Mapping[str, Any]) -> "AsyncBox":
@@ -510,6 +590,26 @@ class AsyncBox:
     @staticmethod
     async def list(*, root: Optional[Path] = None, binary: Optional[Path] = None) -> List[Dict[str, Any]]:
         return await _Calls("", root, binary).list().wait()
+
+    @staticmethod
+    async def snapshots(*, root: Optional[Path] = None, binary: Optional[Path] = None) -> List[Dict[str, Any]]:
+        return await _Calls("", root, binary).snapshots().wait()
+
+    @staticmethod
+    async def remove_snapshot(name: str, *, root: Optional[Path] = None, binary: Optional[Path] = None) -> None:
+        await _Calls("", root, binary).remove_snapshot(name).wait()
+
+    async def pause(self) -> None:
+        await self._calls.do("pause").wait()
+
+    async def resume(self) -> None:
+        await self._calls.do("resume").wait()
+
+    async def logs(self) -> List[Dict[str, Any]]:
+        return await self._calls.logs().wait()
+
+    async def sessions(self) -> List[Dict[str, Any]]:
+        return await self._calls.sessions().wait()
 
     async def end_session(self, name: Optional[str] = None) -> None:
         return await self._calls.end_session(name).wait()

@@ -1,6 +1,7 @@
 """The same with the real program, where SBXRUN_REAL names it: what the documents show."""
 
 import asyncio
+import json
 import os
 import pathlib
 import re
@@ -178,6 +179,57 @@ class TestReal(Real):
             with self.assertRaises(sbxrun.BoxNotFound):
                 use()
         same.destroy()
+
+    def test_what_is_done_with_a_box(self):
+        with tempfile.TemporaryDirectory() as d:
+            log = pathlib.Path(d, "audit")
+            with sbxrun.Box("bash", rootfs="host", audit=log) as box:
+                box.write("f", "x")
+                box.run("bash", "exit 3")
+                self.assertEqual([e["verb"] for e in box.logs()], ["write", "run"])
+                self.assertEqual(box.sessions(), [])
+                box.run("bash", "x=1", session="s")
+                self.assertEqual([(s["session"], s["language"]) for s in box.sessions()], [("s", "shell")])
+                box.end_session("s")
+                name = "of-" + box.id
+                box.snapshot(name)
+                self.assertIn(name, [s["snapshot"] for s in sbxrun.Box.snapshots()])
+                sbxrun.Box.remove_snapshot(name)
+                self.assertNotIn(name, [s["snapshot"] for s in sbxrun.Box.snapshots()])
+                with self.assertRaisesRegex(sbxrun.SandboxError, "no snapshot"):
+                    sbxrun.Box.remove_snapshot(name)
+                box.pause()
+                with self.assertRaisesRegex(sbxrun.SandboxError, "is paused"):
+                    box.run("bash", "true")
+                self.assertEqual([b["status"] for b in sbxrun.Box.list() if b["sandbox_id"] == box.id], ["paused"])
+                box.resume()
+                self.assertTrue(box.run("bash", "true").success)
+            done = [json.loads(line)["verb"] for line in log.read_text().splitlines()]
+            self.assertEqual(
+                done,
+                ["box " + v for v in "create write run logs sessions run sessions end-session snapshot pause run resume run destroy".split()],
+            )
+        gone = sbxrun.Box.attach(box.id)
+        for use in (gone.pause, gone.resume, gone.logs, gone.sessions):
+            with self.assertRaises(sbxrun.BoxNotFound):
+                use()
+        with self.assertRaises(sbxrun.SandboxError) as e:
+            sbxrun.Box("bash", memory="x")
+        self.assertNotIsInstance(e.exception, sbxrun.FileError)
+
+    def test_the_same_for_asyncio(self):
+        async def use():
+            async with await sbxrun.AsyncBox.create("bash", rootfs="host") as box:
+                await box.pause()
+                await box.resume()
+                await box.run("bash", "x=1", session=True)
+                name = "later-" + box.id
+                await box.snapshot(name)
+                there = [s["snapshot"] for s in await sbxrun.AsyncBox.snapshots()]
+                await sbxrun.AsyncBox.remove_snapshot(name)
+                return name in there, len(await box.sessions()), [e["verb"] for e in await box.logs()]
+
+        self.assertEqual(asyncio.run(use()), (True, 1, ["run", "snapshot"]))
 
     def test_a_session_stays(self):
         with sbxrun.Box(rootfs="host") as box:
