@@ -22,6 +22,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "sys/child.h"
 #include "sys/sys.h"
 
 enum {
@@ -189,24 +190,14 @@ __attribute__((noreturn)) static void format_child(const char *path, char *const
 	_exit(errno > 0 && errno < 256 ? errno : 0);
 }
 
-static int format_wait(pid_t pid, int *ret_status)
-{
-	pid_t got;
-
-	do
-		got = waitpid(pid, ret_status, __WALL);
-	while (got < 0 && errno == EINTR);
-	return got < 0 ? -1 : 0;
-}
-
-/* The child is about to execute; status is what waitpid() said of it. */
+/* The child is about to execute; status is what child_stopped() said of it. */
 static int format_watch(pid_t pid, int *status)
 {
-	if (format_wait(pid, status) < 0 || !WIFSTOPPED(*status) || WSTOPSIG(*status) != SIGSTOP)
+	if (child_stopped(pid, status) < 0 || !WIFSTOPPED(*status) || WSTOPSIG(*status) != SIGSTOP)
 		return -1;
 	/* PTRACE_O_EXITKILL: should this process die, the other must not run on as the program. */
 	if (ptrace(PTRACE_SETOPTIONS, pid, NULL, PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC) < 0 ||
-	    ptrace(PTRACE_CONT, pid, NULL, NULL) < 0 || format_wait(pid, status) < 0)
+	    ptrace(PTRACE_CONT, pid, NULL, NULL) < 0 || child_stopped(pid, status) < 0)
 		return -1;
 	if (WIFEXITED(*status))
 		return WEXITSTATUS(*status) ? WEXITSTATUS(*status) : -1;
@@ -225,7 +216,7 @@ int format_try(const char *path, char *const *args, char *const *env)
 	result = format_watch(pid, &status);
 	while (!WIFEXITED(status) && !WIFSIGNALED(status)) {
 		kill(pid, SIGKILL);
-		if (format_wait(pid, &status) < 0)
+		if (child_stopped(pid, &status) < 0)
 			break;
 	}
 	fd_close(&pidfd);

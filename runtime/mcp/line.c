@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "mcp/message.h"
+#include "sys/loop.h"
 
 enum { READ_SIZE = 64 << 10, SOCKET_SIZE = 64 << 10 };
 
@@ -84,12 +85,11 @@ void line_out_put(struct line_out *out, const char *text, size_t len)
  * flags are shared with whoever else has it, and stay as they are. */
 static ssize_t write_some(int fd, const char *p, size_t n)
 {
-	struct pollfd ready = {.fd = fd, .events = POLLOUT};
 	ssize_t wrote = send(fd, p, n < SOCKET_SIZE ? n : SOCKET_SIZE, MSG_DONTWAIT | MSG_NOSIGNAL);
 
 	if (wrote >= 0 || errno != ENOTSOCK)
 		return wrote;
-	if (poll(&ready, 1, 0) != 1) {
+	if (!loop_is_ready(fd, POLLOUT, loop_now())) {
 		errno = EAGAIN;
 		return -1;
 	}

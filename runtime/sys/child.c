@@ -27,6 +27,16 @@ int child_collect(pid_t pid)
 	return child_collect_usage(pid, &ignored);
 }
 
+int child_stopped(pid_t pid, int *ret_status)
+{
+	pid_t got;
+
+	do
+		got = waitpid(pid, ret_status, __WALL);
+	while (got < 0 && errno == EINTR);
+	return got < 0 ? -1 : 0;
+}
+
 pid_t child_next(int *ret_status)
 {
 	pid_t got;

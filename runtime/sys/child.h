@@ -21,6 +21,10 @@ int child_collect_usage(pid_t pid, struct rusage *ret);
  * not hang in the kernel. */
 void child_end(pid_t pid);
 
+/* Waits until a child that this process traces has stopped or ended. 0, or -1: there is no such
+ * child. */
+int child_stopped(pid_t pid, int *ret_status);
+
 /* The next one, of those that this process traces or has made, that has stopped or ended. Its
  * number; -1: there is none left. */
 pid_t child_next(int *ret_status);
