@@ -21,6 +21,7 @@
 #include "sys/sys.h"
 
 enum {
+	THAW_TRIES = 3,
 	USED_SIZE = 32,
 	SETTLE_MS = 5000,
 	STATUS_MAX = 4096
@@ -228,15 +229,27 @@ bool sandbox_is_paused(const char *root, const char *container)
 	return paused;
 }
 
+/* What fails once is tried again, for a box that stays frozen is of no use to anybody; and a look
+ * that fails says that it isn't frozen. False: it may be so still. */
+static bool sandbox_resume(const struct sandbox *s)
+{
+	struct arena memory = {0};
+	struct error e;
+	bool done = false;
+	int tries;
+
+	for (tries = 0; tries < THAW_TRIES && !done; tries++)
+		done = life_resume(s->root, s->container, &memory, &e) == 0 ||
+		       e.class == ERR_NOT_FOUND || (tries && e.class == ERR_WRONG_STATE);
+	arena_free(&memory);
+	return done;
+}
+
 /* A frozen process kills nobody, and on cgroup v1 isn't killed either. */
 static void sandbox_thaw(const struct sandbox *s)
 {
-	struct arena memory = {0};
-	struct error ignored;
-
 	if (sandbox_is_paused(s->root, s->container))
-		life_resume(s->root, s->container, &memory, &ignored);
-	arena_free(&memory);
+		sandbox_resume(s);
 }
 
 bool sandbox_freeze(struct sandbox *s, struct arena *a, struct error *e)
@@ -250,8 +263,9 @@ bool sandbox_freeze(struct sandbox *s, struct arena *a, struct error *e)
 
 void sandbox_unfreeze(struct sandbox *s)
 {
-	sandbox_thaw(s);
-	sandbox_mark(s, MARK_CALL);
+	/* Otherwise the next verb finds the mark, and thaws it. */
+	if (sandbox_resume(s))
+		sandbox_mark(s, MARK_CALL);
 }
 
 void sandbox_kill(const struct sandbox *s)
