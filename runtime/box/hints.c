@@ -142,7 +142,7 @@ static bool hint_hides(const unsigned char *p, size_t len)
 }
 
 static const char *hint_clean_up_to(const char *text, size_t most, const char *besides,
-				    struct arena *a)
+				    bool lines, struct arena *a)
 {
 	const unsigned char *p = (const unsigned char *)text;
 	size_t len, left = strlen(text);
@@ -150,6 +150,10 @@ static const char *hint_clean_up_to(const char *text, size_t most, const char *b
 
 	for (; left && b.len < most; p += len, left -= len) {
 		len = str_utf8_len(p, left);
+		if (lines && (*p == '\n' || *p == '\t')) {
+			buf_char(&b, (char)*p);
+			continue;
+		}
 		if (!len || (len == 1 && (*p < 0x20 || *p >= 0x7f || strchr(besides, *p))) ||
 		    (len > 1 && hint_hides(p, len))) {
 			buf_char(&b, '?');
@@ -165,12 +169,17 @@ static const char *hint_clean_up_to(const char *text, size_t most, const char *b
 
 const char *hint_clean(const char *text, struct arena *a)
 {
-	return hint_clean_up_to(text, HINT_TEXT_MAX, "<>", a);
+	return hint_clean_up_to(text, HINT_TEXT_MAX, "<>", false, a);
 }
 
 const char *hint_clean_name(const char *text, struct arena *a)
 {
-	return hint_clean_up_to(text, strlen(text), "", a);
+	return hint_clean_up_to(text, strlen(text), "", false, a);
+}
+
+const char *hint_clean_text(const char *text, struct arena *a)
+{
+	return hint_clean_up_to(text, strlen(text), "", true, a);
 }
 
 const char *hint_arguments(const char *name, const uint64_t args[3], struct arena *a)

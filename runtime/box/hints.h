@@ -25,5 +25,8 @@ const char *hint_clean(const char *text, struct arena *a);
 /* A whole name, fit likewise: only characters that do something go. */
 const char *hint_clean_name(const char *text, struct arena *a);
 
+/* Text of lines for a terminal, which obeys nothing in it. */
+const char *hint_clean_text(const char *text, struct arena *a);
+
 /* The arguments that tell what was wanted and are no pointers; NULL: none. */
 const char *hint_arguments(const char *name, const uint64_t args[3], struct arena *a);

@@ -1,5 +1,8 @@
 #include "box/operator.h"
 
+#include <stdio.h>
+
+#include "base/buf.h"
 #include "base/str.h"
 #include "box/network.h"
 #include "box/registries.h"
@@ -24,6 +27,19 @@ static const struct json_table operator_limits_table = {
 	.size = sizeof(struct operator_limits),
 	.rows = operator_limits_rows,
 	.count = ARRAY_SIZE(operator_limits_rows),
+	.closed = true,
+};
+
+static const struct json_row operator_models_rows[] = {
+	F(operator_models, "max_memory_mb", OPT_U32, memory_mb, NOT_NULL),
+	F(operator_models, "max_cpu_percent", OPT_U32, cpu_percent, NOT_NULL),
+	F(operator_models, "max_disk_mb", OPT_U32, disk_mb, NOT_NULL),
+};
+static const struct json_table operator_models_table = {
+	.name = "operator_models",
+	.size = sizeof(struct operator_models),
+	.rows = operator_models_rows,
+	.count = ARRAY_SIZE(operator_models_rows),
 	.closed = true,
 };
 
@@ -62,6 +78,7 @@ static const struct json_row operator_file_rows[] = {
 	F(operator_file, "snapshots", OPT_U32, snapshots, NOT_NULL),
 	F(operator_file, "idle_s", OPT_U32, idle_s, NOT_NULL),
 	O(operator_file, "limits", limits, operator_limits, NOT_NULL),
+	O(operator_file, "models", models, operator_models, NOT_NULL),
 	L(operator_file, "languages", PAIRS, languages, LANGUAGES_MAX, NOT_NULL),
 	O(operator_file, "network", network, operator_network, NOT_NULL),
 	N(operator_file, "registries", MAP, registries, operator_registry, REGISTRIES_MAX,
@@ -165,15 +182,40 @@ int operator_read(struct arena *a, struct operator_file *ret, struct error *e)
 	return text ? operator_parse(text, len, a, ret, e) : 0;
 }
 
+/* As the option takes it. */
+static const struct {
+	const char *option;
+	double unit;
+	const char *name;
+} figures[] = {
+	{"memory", 1 << 20, "m"},	 {"disk", 1 << 20, "m"}, {"writable-root", 1 << 20, "m"},
+	{"timeout", LOOP_SECOND, " seconds"}, {"cpus", 1000, ""},
+};
+
+static const char *figure(const char *option, int64_t most, char *ret, size_t size)
+{
+	size_t i;
+
+	snprintf(ret, size, "%lld", (long long)most);
+	for (i = 0; i < ARRAY_SIZE(figures); i++)
+		if (str_eq(figures[i].option, option))
+			snprintf(ret, size, "%.12g%s", (double)most / figures[i].unit,
+				 figures[i].name);
+	return ret;
+}
+
 static int hold(const char *option, const char *key, bool is_set, int64_t most, bool given,
 		int64_t *value, struct error *e)
 {
+	char text[48];
+
 	if (!is_set || *value <= most)
 		return 0;
 	if (given)
 		return err_set(e, ERR_USAGE,
-			       "--%s: more than the operator allows (" OPERATOR_FILE ": %s)",
-			       option, key);
+			       "--%s: more than the operator allows, which is %s (" OPERATOR_FILE
+			       ": %s)",
+			       option, figure(option, most, text, sizeof(text)), key);
 	*value = most;
 	return 0;
 }
@@ -220,6 +262,45 @@ int operator_hold_call(const struct operator_file *f, const struct operator_give
 		return -1;
 	return hold("output-limit", "max_output_bytes", most->output_bytes.set,
 		    most->output_bytes.v, given->output, &l->output, e);
+}
+
+static int hold_wish(const char *what, const char *key, const struct opt_u32 *wish,
+		     const struct opt_u32 *most, uint32_t by_default, struct error *e)
+{
+	const uint32_t bound = most->set ? most->v : by_default;
+
+	if (!wish->set || wish->v <= bound)
+		return 0;
+	return err_set(e, ERR_USAGE,
+		       "%s: %u is more than a model may ask for here, which is %u (" OPERATOR_FILE
+		       ": models, %s)",
+		       what, wish->v, bound, key);
+}
+
+int operator_hold_model(const struct operator_file *f, const struct operator_models *wish,
+			struct error *e)
+{
+	const struct operator_models *most = &f->models;
+
+	if (hold_wish("memory_mb", "max_memory_mb", &wish->memory_mb, &most->memory_mb,
+		      OPERATOR_MODEL_MEMORY_MB, e) < 0 ||
+	    hold_wish("cpu_percent", "max_cpu_percent", &wish->cpu_percent, &most->cpu_percent,
+		      OPERATOR_MODEL_CPU_PERCENT, e) < 0)
+		return -1;
+	return hold_wish("disk_mb", "max_disk_mb", &wish->disk_mb, &most->disk_mb,
+			 OPERATOR_MODEL_DISK_MB, e);
+}
+
+/* What may be allowed at most, in words that a message has room for. */
+static const char *rules_text(const struct strings *allowed, struct arena *a)
+{
+	struct buf b = buf_new(a, 1024);
+	size_t i;
+
+	for (i = 0; i < allowed->n && b.len < 200; i++)
+		buf_printf(&b, "%s%s", i ? ", " : "", allowed->v[i]);
+	buf_str(&b, i < allowed->n ? " ..." : "");
+	return b.data;
 }
 
 /* A registry that the operator has named is allowed by that. */
@@ -290,9 +371,9 @@ int operator_hold_rules(const struct operator_file *f, const struct strings *all
 	for (i = 0; i < allow->n && n->allowed.n; i++)
 		if (!rules_may(f, allow->v[i], most))
 			return err_set(e, ERR_USAGE,
-				       "--allow %s: more than the operator allows (" OPERATOR_FILE
-				       ": network.allowed)",
-				       allow->v[i]);
+				       "--allow %s: more than the operator allows, which is %s "
+				       "(" OPERATOR_FILE ": network.allowed)",
+				       allow->v[i], rules_text(&n->allowed, a));
 	for (i = 0; i < n->denied.n && allow->n; i++)
 		all.v[all.n++] = n->denied.v[i];
 	for (i = 0; i < deny->n; i++)

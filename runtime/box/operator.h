@@ -16,6 +16,11 @@ struct operator_limits {
 	struct opt_i64 output_bytes;
 };
 
+/* The most that a model may ask for (sbxrun mcp), within the limits. */
+struct operator_models {
+	struct opt_u32 memory_mb, cpu_percent, disk_mb;
+};
+
 /* Where packages of one kind come from (box/registries.h). */
 struct operator_registry {
 	char *name;
@@ -37,6 +42,7 @@ struct operator_file {
 	struct opt_u32 snapshots; /* how many there may be */
 	struct opt_u32 idle_s; /* the longest time without use */
 	struct operator_limits limits;
+	struct operator_models models;
 	struct pairs languages; /* language to rootfs; none: all, as sbxrun-rootfs has them */
 	struct operator_network network;
 	struct {
@@ -59,6 +65,15 @@ int operator_hold(const struct operator_file *f, const struct operator_given *gi
 /* Pure. Of a call, whose other limits are the box's. */
 int operator_hold_call(const struct operator_file *f, const struct operator_given *given,
 		       struct box_request *q, struct error *e);
+
+/* Pure. Of what a model asks for; the default is OPERATOR_MODEL_*. */
+enum {
+	OPERATOR_MODEL_MEMORY_MB = 2048,
+	OPERATOR_MODEL_CPU_PERCENT = 200,
+	OPERATOR_MODEL_DISK_MB = 4096,
+};
+int operator_hold_model(const struct operator_file *f, const struct operator_models *wish,
+			struct error *e);
 
 /* Pure. Of rules that a box is to get: all of what is allowed must be so by the file, which adds
  * what it denies. Also where packages come from. */

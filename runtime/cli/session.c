@@ -1,6 +1,10 @@
 /* sbxrun box: interpreters that stay in a box. */
+#include <string.h>
+#include <unistd.h>
+
 #include "base/fd.h"
 #include "base/str.h"
+#include "box/hints.h"
 #include "box/sandbox.h"
 #include "box/session.h"
 #include "cli/box.h"
@@ -39,11 +43,18 @@ int session_request(struct cli *c, bool is_command, struct box_request *q, struc
 
 int session_show(const struct cli *c, const struct box_result *r, struct error *e)
 {
-	if (!r->value || c->json || c->stream)
+	const char *text = r->value;
+	size_t len = r->value_len;
+
+	if (!text || c->json || c->stream)
 		return 0;
-	return fd_write_all(STDOUT_FILENO, r->value, r->value_len) < 0 ?
-		       err_sys(e, "write to standard output") :
-		       0;
+	/* A terminal would obey what code has put into a value; a file gets it as it is. */
+	if (isatty(STDOUT_FILENO)) {
+		text = hint_clean_text(r->value, c->arena);
+		len = strlen(text);
+	}
+	return fd_write_all(STDOUT_FILENO, text, len) < 0 ? err_sys(e, "write to standard output") :
+							    0;
 }
 
 static int sessions_open(struct cli *c, const char *id, struct sandbox *s, struct error *e)

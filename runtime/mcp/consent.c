@@ -123,6 +123,10 @@ static struct pairs consent_parameters(struct call *c, bool quoted, bool *ret_to
 		pair_add(&p, a, "timeout", arena_printf(a, "%u", g->timeout.v));
 	if (g->memory_mb.set)
 		pair_add(&p, a, "memory_mb", arena_printf(a, "%u", g->memory_mb.v));
+	if (g->cpu_percent.set)
+		pair_add(&p, a, "cpu_percent", arena_printf(a, "%u", g->cpu_percent.v));
+	if (g->disk_mb.set)
+		pair_add(&p, a, "disk_mb", arena_printf(a, "%u", g->disk_mb.v));
 	if (g->keep.set)
 		pair_add(&p, a, "keep", g->keep.v ? "true" : "false");
 	pair_add(&p, a, "code", g->code);

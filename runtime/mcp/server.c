@@ -20,6 +20,7 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "box/operator.h"
 #include "json/rows.h"
 #include "security/caps.h"
 #include "sys/loop.h"
@@ -224,6 +225,21 @@ struct call *server_new_call(const struct request *q)
 	return c;
 }
 
+/* What a model asks for a box, held against the operator's file as it is now. */
+static int call_hold(struct call *c, struct error *e)
+{
+	const struct operator_models wish = {.memory_mb = c->args.memory_mb,
+					     .cpu_percent = c->args.cpu_percent,
+					     .disk_mb = c->args.disk_mb};
+	struct operator_file f;
+
+	if (!wish.memory_mb.set && !wish.cpu_percent.set && !wish.disk_mb.set)
+		return 0;
+	if (operator_read(&c->arena, &f, e) < 0)
+		return -1;
+	return operator_hold_model(&f, &wish, e);
+}
+
 static void method_call(const struct request *q)
 {
 	struct json_span arguments = json_span_in(q->message->params, "arguments");
@@ -247,7 +263,8 @@ static void method_call(const struct request *q)
 	c->tool = tool;
 	copy = arguments.text ? arena_strndup(&c->arena, arguments.text, arguments.len) : NULL;
 	if (tool_plan(tool, (struct json_span){copy, copy ? arguments.len : 0}, !q->server->o->raw,
-		      &c->args, &c->job, &c->arena, &e) < 0) {
+		      &c->args, &c->job, &c->arena, &e) < 0 ||
+	    call_hold(c, &e) < 0) {
 		answer_failure(c, e.text);
 		call_free(c);
 		return;

@@ -17,7 +17,7 @@ enum { STEPS_MAX = 3, BOX_NAME_SIZE = 64 };
 struct tool_args {
 	char *language, *code, *sandbox_id, *package, *registry, *file_path, *content, *path;
 	char *approval_id;
-	struct opt_u32 timeout, memory_mb;
+	struct opt_u32 timeout, memory_mb, cpu_percent, disk_mb;
 	struct opt_bool network_enabled, keep;
 	struct strings allowed_domains, command;
 	struct json_span given; /* as they came */

@@ -66,6 +66,8 @@ ARGS(none);
 static const struct json_row create_rows[] = {
 	A_TEXT(language),
 	F(tool_args, "memory_mb", OPT_U32, memory_mb),
+	F(tool_args, "cpu_percent", OPT_U32, cpu_percent),
+	F(tool_args, "disk_mb", OPT_U32, disk_mb),
 	F(tool_args, "timeout", OPT_U32, timeout),
 	F(tool_args, "network_enabled", OPT_BOOL, network_enabled),
 	L(tool_args, "allowed_domains", STRINGS, allowed_domains, HOSTS_MAX),
@@ -140,7 +142,9 @@ const struct tool tools[] = {
 	{"box_create", "Make a box",
 	 "Makes a box for later calls and names it. It ends when it is unused for an hour (or as the operator says), by code_destroy_sandbox, and with this "
 	 "server unless keep is true.",
-	 P_LANGUAGE ",\"memory_mb\":{\"type\":\"integer\",\"minimum\":4}," P_TIMEOUT "," P_NETWORK ",\"keep\":{\"type\":\"boolean\",\"default\":false},"
+	 P_LANGUAGE ",\"memory_mb\":{\"type\":\"integer\",\"minimum\":4},"
+	 "\"cpu_percent\":{\"type\":\"integer\",\"minimum\":1,\"description\":\"100 is one processor.\"},"
+	 "\"disk_mb\":{\"type\":\"integer\",\"minimum\":1,\"description\":\"Of /workspace.\"}," P_TIMEOUT "," P_NETWORK ",\"keep\":{\"type\":\"boolean\",\"default\":false},"
 	 P_APPROVAL "},\"required\":[\"language\"]", "\"sandbox_id\":" O_TEXT ",\"status\":" O_TEXT "},\"required\":[\"sandbox_id\"]",
 	 false, false, false, true, &create_table, ANSWER_BOX, plan_create},
 	{"box_exec", "Run a command",

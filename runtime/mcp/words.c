@@ -107,6 +107,11 @@ static void step_create(const struct tool_args *g, struct job *j, struct arena *
 	WORDS(s, a, "box", "create", "--json", "--id", j->box);
 	if (g->memory_mb.set)
 		WORDS(s, a, "--memory", arena_printf(a, "%um", g->memory_mb.v));
+	if (g->cpu_percent.set)
+		WORDS(s, a, "--cpus",
+		      arena_printf(a, "%u.%02u", g->cpu_percent.v / 100, g->cpu_percent.v % 100));
+	if (g->disk_mb.set)
+		WORDS(s, a, "--disk", arena_printf(a, "%um", g->disk_mb.v));
 	if (g->timeout.set)
 		WORDS(s, a, "--timeout", arena_printf(a, "%u", g->timeout.v));
 	for (i = 0; i < g->allowed_domains.n; i++)

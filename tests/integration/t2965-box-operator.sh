@@ -30,6 +30,12 @@ limits_are_lowered_or_refused() {
 		run _with "$file" _box create --rootfs "$B/rootfs" $more
 		rc_is 125
 		like "$err" "${more%% *}: "
+		case $more in
+		--memory*) like "$err" 'operator allows, which is 64m \(' ;;
+		--cpus*) like "$err" 'which is 0.5 \(' ;;
+		--timeout*) like "$err" 'which is 5 seconds \(' ;;
+		--output*) like "$err" 'which is 1000 \(' ;;
+		esac
 	done
 	run _with "$file" _box create --id "$P.b" --rootfs "$B/rootfs" --memory 32m --pids-limit 5 --idle 10
 	rc_is 0
@@ -86,6 +92,7 @@ the_schema_has_all_keys() {
 	bundle
 	file=$(jq -c '{version: 1, boxes: 5, idle_s: 5, snapshots: 5, languages: {bash: "x"},
 		network: {enabled: true, allowed: ["a.org"], denied: ["b.org"], default: ["a.org"], max_bytes: 9999, max_rate: 9999}, registries: {pypi: {index: "https://a.org/", hosts: ["c.org"]}},
+		models: (.properties.models.properties | with_entries(.value = 1)),
 		limits: (.properties.limits.properties | with_entries(.value = 1))}' "$schema")
 	is "$(jq -r '.properties | keys | join(" ")' "$schema")" "$(jq -r 'keys | join(" ")' <<<"$file")"
 	run _with "$file" _box create python
@@ -102,7 +109,7 @@ what_a_box_may_reach_is_the_operators() {
 	for rule in c.org a.org:22 b.org b.org:23 '.org' 10.0.0.0/7:22 11.0.0.1:22 10.0.0.1 @npm; do
 		run _with "$file" _box create --rootfs "$B/rootfs" --allow "$rule"
 		rc_is 125
-		like "$err" "--allow $rule: more than the operator allows"
+		like "$err" "--allow $rule: more than the operator allows, which is \\*\\*.a.org, b.org:22, 10"
 	done
 	run _with '{"version": 1, "network": {"enabled": false}}' _box create --rootfs "$B/rootfs" --allow a.org
 	rc_is 125

@@ -116,6 +116,29 @@ Bad()'
 	unlike "$out" 'example.org'
 }
 
+# Code has written the value, and a terminal obeys what it is sent.
+a_value_does_nothing_to_a_terminal() {
+	_new
+	export BOX
+	run python3 - "$SBXRUN" "$T/state" "$BOX" <<-'PY'
+		import os, pty, sys
+		code = r"""class V:
+		    def __repr__(self): return 'a\x1b]0;title\x07\tb\n\x9b31m\u202ec'
+		V()"""
+		seen = b""
+		def read(fd):
+		    global seen
+		    seen += (data := os.read(fd, 4096))
+		    return b""
+		status = pty.spawn([sys.argv[1], "--root", sys.argv[2], "box", "run", "--session", sys.argv[3], "python", code], read, lambda fd: b"")
+		print(status, ascii(seen.decode()))
+	PY
+	is "$out" "0 'a?]0;title?\\tb\\r\\n?31m?c\\r\\n'"
+	# A file has it as it is.
+	_cell '"\x1b[0m"; print(1); type("V", (), {"__repr__": lambda self: "\x1b[0m"})()'
+	is "$out" $'1\n\e[0m'
+}
+
 time_that_is_up_interrupts() {
 	_new
 	_cell 'x = 1'

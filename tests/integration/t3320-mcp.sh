@@ -274,4 +274,50 @@ it_has_no_rights() {
 	END
 }
 
+# What a model may ask for is the operator's, and where he says nothing, bounded all the same.
+what_a_model_asks_for_is_bounded() {
+	mcp <<-'END'
+	s = Server()
+	s.initialize()
+	def denied(**a):
+	    r = s.call("box_create", language="shell", **a)
+	    if not r.get("isError"): s.call("code_destroy_sandbox", sandbox_id=r["structuredContent"]["sandbox_id"])
+	    return r["content"][0]["text"] if r.get("isError") else None
+	assert denied(memory_mb=64, cpu_percent=50, disk_mb=8) is None
+	for key, value, most in (("memory_mb", 2049, "2048"), ("cpu_percent", 201, "200"), ("disk_mb", 4097, "4096"), ("memory_mb", 4294967295, "2048")):
+	    text = denied(**{key: value})
+	    assert text.startswith("%s: %d is more than a model may ask for here, which is %s (/etc/sbxrun/boxes.json" % (key, value, most)), text
+	o = s.call("box_create", language="shell", memory_mb=64, cpu_percent=50, disk_mb=8)["structuredContent"]
+	l = [b for b in boxes() if b["sandbox_id"] == o["sandbox_id"]][0]["limits"]
+	assert (l["memory"], l["cpus"], l["disk"]) == (64 << 20, 0.5, 8 << 20), l
+	s.end()
+	until(lambda: boxes() == [], "the box is still there")
+	END
+}
+
+what_a_model_asks_for_is_the_operators() {
+	mkdir -p etc/up etc/work
+	export -f mcp _mcp_failed needs fail
+	echo '{"version": 1, "limits": {"max_memory_mb": 64}, "models": {"max_memory_mb": 100, "max_cpu_percent": 50, "max_disk_mb": 16}}' >boxes.json
+	cat >client <<-'END'
+	s = Server()
+	s.initialize()
+	def text(**a): return s.call("box_create", language="shell", **a)["content"][0]["text"]
+	assert "101 is more than a model may ask for here, which is 100" in text(memory_mb=101)
+	assert "which is 64m" in text(memory_mb=100), "within the limits"
+	assert "which is 50 (" in text(cpu_percent=51) and "which is 16 (" in text(disk_mb=17)
+	assert "sandbox_id" in text(memory_mb=64, cpu_percent=50, disk_mb=16)
+	s.end()
+	until(lambda: boxes() == [], "the box is still there")
+	open("/etc/sbxrun/boxes.json", "w").write('{"version": 1, "models": {"max_memory": 1}}')
+	s = Server()
+	s.initialize()
+	assert "max_memory" in text(memory_mb=64)
+	END
+	export T TESTS_DIR SBXRUN
+	unshare -m --propagation private bash -c 'mount -t overlay -o "lowerdir=/etc,upperdir=$1/etc/up,workdir=$1/etc/work" overlay /etc || exit 99
+		mkdir -p /etc/sbxrun && install -m 644 "$1/boxes.json" /etc/sbxrun/boxes.json || exit 99
+		mcp <client' _ "$T" || fail 'see above'
+}
+
 run_tests
