@@ -32,13 +32,17 @@ enum need {
 /* What the verb brings to execve. */
 enum starts { STARTS_NOTHING, STARTS_CONTAINER, STARTS_EXTRA };
 
+/* Where the verb is tried: in a lab (egress.sh), and whether the process that carries the box's
+ * connections is a child, too. */
+enum lab { NO_LAB, IN_LAB, WITH_CARRIER };
+
 struct verb {
 	const char *name;
 	enum need need;
 	enum starts starts;
 	bool lasting;  /* the container's program sleeps; else it ends at once */
 	bool init_too; /* the container's init is the child */
-	bool carrier_too; /* the process that carries the box's connections is a child */
+	enum lab lab;
 	const char *argv[BOX_ARGS];
 };
 

@@ -96,7 +96,7 @@ static void act(struct crash *c, const struct verb *v, const struct side *s,
 	struct trace_spec spec = {
 		.argv = argv,
 		.attach = v->init_too	   ? box_init_pid(&c->box) :
-			  v->carrier_too ? box_carrier_pid() :
+			  v->lab == WITH_CARRIER ? box_carrier_pid() :
 					   0,
 		.payload = box_program(&c->box, v),
 		.log_fd = c->box.log_fd,

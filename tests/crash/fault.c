@@ -7,6 +7,8 @@
  *	      [--sample N] [--seed S] [--calls LIST] [--without LIST] [--brief] [--tag NAME]
  *	      [--watch DIR]… [--only PROC:N] [--allocations [--every K]] [--systemd]
  *
+ * Without --verbs it takes all but those that need a lab (box.c).
+ *
  * What must hold after each fault:
  *   no crash	 no process of the runtime is ended by a signal
  *   not silent	 a status other than 0 comes with a message
@@ -751,6 +753,12 @@ static void tidy_up(void)
 	box_close(&box);
 }
 
+/* Verbs that need a lab are tried in one, by their names. */
+static bool is_asked_for(const struct verb *v)
+{
+	return opt.verbs ? box_wanted(opt.verbs, v->name) : v->lab == NO_LAB;
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction act_on = { .sa_handler = on_signal };
@@ -765,7 +773,7 @@ int main(int argc, char **argv)
 	box_open(&box);
 	die_cleanup = tidy_up;
 	for (size_t i = 0; i < verbs_n && !stop_asked; i++) {
-		if (opt.verbs && !box_wanted(opt.verbs, verbs[i].name))
+		if (!is_asked_for(&verbs[i]))
 			continue;
 		good = do_verb(&verbs[i]) && good;
 		done++;
