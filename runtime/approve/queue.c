@@ -310,7 +310,8 @@ static int answer_check(const struct approve_question *x, enum approve_scope sco
 		return err_set(e, ERR_USAGE, "%s: what is critical is allowed once", x->id);
 	if (scope == SCOPE_BOX && !x->box)
 		return err_set(e, ERR_USAGE,
-			       "%s: it is about no box that is there yet: it is allowed once", x->id);
+			       "%s: it is about no box that is there yet: it is allowed once",
+			       x->id);
 	if (scope == SCOPE_ALWAYS && x->box && !str_after(x->box, APPROVE_OWN_BOX))
 		return err_set(e, ERR_USAGE,
 			       "%s: a box that sbxrun mcp has not made is its owner's: "

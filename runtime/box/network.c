@@ -343,8 +343,8 @@ static void network_take_failure(const struct net_message *m, struct denials *d,
 {
 	static const char *const why[] = {
 		[NET_NO_NAME] = "there is no such host",
-		[NET_NO_ANSWER] = "none of this machine's resolvers (/etc/resolv.conf) has "
-				  "answered",
+		[NET_NO_ANSWER] = ("none of this machine's resolvers (/etc/resolv.conf) has "
+				   "answered"),
 		[NET_UNREACHABLE] = "nobody has answered at its addresses from this machine",
 	};
 	const char *host = hint_clean(m->text, &d->scratch);

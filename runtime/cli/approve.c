@@ -104,7 +104,8 @@ static void answer_tell(const struct cli *c, const struct approve_question *x, s
 	static const char *const goods[] = {
 		[SCOPE_ONCE] = "once",
 		[SCOPE_BOX] = "and this tool in this box from now on",
-		[SCOPE_ALWAYS] = "and this tool in all boxes of sbxrun mcp until sbxrun approve revoke",
+		[SCOPE_ALWAYS] = ("and this tool in all boxes of sbxrun mcp until "
+				  "sbxrun approve revoke"),
 	};
 
 	if (c->json) {
@@ -127,18 +128,18 @@ static int approve_run_answer(struct cli *c, const char *id, bool yes, const cha
 {
 	autoqueue struct approve_queue q = APPROVE_QUEUE_NONE;
 	struct approve_question x;
+	enum approve_scope scope;
+	const char *who;
 
 	if ((c->for_box || c->always) && !yes)
 		return err_set(e, ERR_USAGE, "--%s: it goes with yes",
 			       c->for_box ? "for-box" : "always");
 	if (c->for_box && c->always)
 		return err_set(e, ERR_USAGE, "--for-box, --always: one of them");
+	who = arena_printf(c->arena, "%s, uid %u", how, getuid());
+	scope = c->always ? SCOPE_ALWAYS : c->for_box ? SCOPE_BOX : SCOPE_ONCE;
 	if (approve_queue_open(c->root, false, &q, e) < 0 ||
-	    approve_answer(&q, id, yes,
-			   c->always  ? SCOPE_ALWAYS :
-			   c->for_box ? SCOPE_BOX :
-					SCOPE_ONCE,
-			   arena_printf(c->arena, "%s, uid %u", how, getuid()), c->arena, &x, e) < 0)
+	    approve_answer(&q, id, yes, scope, who, c->arena, &x, e) < 0)
 		return -1;
 	answer_tell(c, &x, b);
 	return 0;

@@ -48,7 +48,7 @@ static void rules_show(struct cli *c, const char *id, const struct network_rules
 int box_rules(struct cli *c, const char *id, struct error *e)
 {
 	auto_sandbox struct sandbox s = SANDBOX_NONE;
-	struct network_rules r;
+	struct network_rules r = {0};
 
 	if (sandbox_open(c->root, id, c->arena, &s, e) < 0 ||
 	    network_read_record(&s, c->arena, &r, e) < 0)
@@ -93,7 +93,7 @@ static int rules_change(struct cli *c, const char *id, bool deny, struct error *
 	struct network_change change = {.remove = c->remove};
 	auto_sandbox struct sandbox s = SANDBOX_NONE;
 	const char *note = NULL;
-	struct network_rules r;
+	struct network_rules r = {0};
 	int result;
 
 	*(deny ? &change.deny : &change.allow) = words;

@@ -56,7 +56,7 @@ names_that_are_exchanged_while_they_are_shown() {
 	ln -s "$T/canary" "$B/rootfs/race/link"
 	(while :; do mv -T "$B/rootfs/race/x" "$B/rootfs/race/y"; mv -T "$B/rootfs/race/link" "$B/rootfs/race/x"; mv -T "$B/rootfs/race/x" "$B/rootfs/race/link"; mv -T "$B/rootfs/race/y" "$B/rootfs/race/x"; done) 2>/dev/null &
 	racer=$!
-	for i in 1 2 3 4 5 6 7 8; do
+	for _ in 1 2 3 4 5 6 7 8; do
 		_box -v "$T/volume:/race/new" 'cat /race/*/secret'
 		unlike "$out" secret
 	done

@@ -22,7 +22,6 @@ _in_dir() {
 }
 
 the_device_below_is_out_of_reach() {
-	local i
 	_box --user 0 'ls /dev | tr "\n" " "; for i in 0 1 2 3 4 5 6 7; do mknod /workspace/l$i b 7 $i; mknod /tmp/l$i b 7 $i; cat /dev/loop$i /workspace/l$i /tmp/l$i; done 2>/dev/null | wc -c; mount -t ext4 /dev/loop0 /tmp; cat /proc/partitions'
 	unlike "$out" 'loop'
 	like "$out" " 0$"

@@ -426,9 +426,8 @@ where_the_time_went_is_told_part_by_part() {
 
 # All of them were the first one's, whatever the machine had.
 boxes_of_one_processor_have_different_ones() {
-	local i
 	[ "$(nproc)" -gt 1 ] || skip 'there is one processor'
-	for i in {1..24}; do
+	for _ in {1..24}; do
 		_do --denials none --cpus 1 -- grep Cpus_allowed_list /proc/self/status
 	done >cpus
 	is "$(wc -l <cpus)" 24

@@ -293,8 +293,9 @@ a_box_that_has_ended_is_told_and_removed() {
 
 destroy_wins_over_a_call() {
 	_new
-	_sh --json 'echo up >&2; sleep 1000' >out 2>/dev/null &
-	wait_until 20 eval '[ "$(_others)" != 0 ]'
+	_sh --json 'echo up >f; sleep 1000' >out 2>/dev/null &
+	# Before the program runs, what ends the call is an error of sbxrun's.
+	wait_until 60 eval '[ "$(_box read "$BOX" f 2>/dev/null)" = up ]'
 	_box destroy "$BOX"
 	wait $! || :
 	is "$(jq -r '.status, .signal' out)" $'signal\nSIGKILL'

@@ -11,7 +11,7 @@ _new() {
 		printf '#!/bin/sh\nexec sh "$@"\n' >"$B/rootfs/bin/bash"
 		chmod 755 "$B/rootfs/bin/bash"
 	}
-	BOX=$(_box create --rootfs "$B/rootfs" "$@")
+	_box create --rootfs "$B/rootfs" "$@" >/dev/null
 }
 _of() { jq -r "$1" <<<"$out"; }
 # _line VERB FILTER: of its last line.
@@ -127,8 +127,8 @@ an_answer_without_a_line_is_none() {
 	_new --id one
 	mkdir log
 	mkfifo env in
-	"$SBXRUN" --root "$T/state" box create --audit log/audit --env-file env --id two --rootfs "$B/rootfs" >made 2>said &
-	exec {feed}>env
+	"$SBXRUN" --root "$T/state" box create --audit log/audit --env-file ./env --id two --rootfs "$B/rootfs" >made 2>said &
+	exec {feed}>./env
 	mv log away
 	echo A=1 >&"$feed"
 	exec {feed}>&-

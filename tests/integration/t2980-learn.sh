@@ -183,7 +183,8 @@ signals_and_stops_are_the_programs_own() {
 	_run oci json caller signals 50
 	rc_is 0
 	is "$out" 'failed 0'
-	_run oci json sh -c 'sleep 100 & kill -STOP $!; grep "^State" /proc/$!/status; kill -CONT $!; kill $!; wait $!; echo $?; trap "echo term" TERM; kill -TERM $$; sleep 0.01; echo end'
+	# A traced process is stopped when its tracer has let it.
+	_run oci json sh -c 'sleep 100 & kill -STOP $!; until grep "^State:.[Tt]" /proc/$!/status; do :; done; kill -CONT $!; kill $!; wait $!; echo $?; trap "echo term" TERM; kill -TERM $$; sleep 0.01; echo end'
 	# The state is that of a stop, though of one that is traced.
 	like "$out" $'State:\t[Tt].*\n143\nterm\nend'
 }

@@ -790,12 +790,13 @@ a_box_that_stays_is_in_the_scope_too() {
 	bundle
 	run sbx box create --id "$ID" --rootfs "$B/rootfs"
 	rc_is 0
-	is "$(find /sys/fs/cgroup -path "*$BOXES/box-$ID" | sed 's/.*\/system.slice/system.slice/' | sort -u)" "system.slice/$BOXES/box-$ID"
+	# Its name says in which state directory the box is, too.
+	is "$(find /sys/fs/cgroup -path "*$BOXES/box-$ID.*" -prune | sed -E 's/.*\/system.slice/system.slice/; s/[0-9a-f]{8}$/HASH/' | sort -u)" "system.slice/$BOXES/box-$ID.HASH"
 	run sbx box exec "$ID" -- sh -c 'exit 4'
 	rc_is 4
 	run sbx box destroy "$ID"
 	rc_is 0
-	is "$(find /sys/fs/cgroup -name "box-$ID")" ''
+	is "$(find /sys/fs/cgroup -name "box-$ID.*")" ''
 	systemctl stop "$BOXES"
 }
 
