@@ -48,7 +48,7 @@ links_of_the_root_lead_to_no_other_place() {
 
 # A directory is covered while somebody who shares the root exchanges what is in it.
 names_that_are_exchanged_while_they_are_shown() {
-	local i racer
+	local racer
 	bundle
 	mkdir volume canary "$B/rootfs/race"
 	echo secret >canary/secret
