@@ -21,6 +21,7 @@
  *	explain.c    what it would be held to        sandbox.c    boxes that stay between calls
  *	session.c    interpreters that stay in them  drivers/     what these run
  *	changes.c    what changed in their files     snapshot.c   … kept under a name
+ *	pool.c       boxes that wait for their code  pool_keeper.c, pool_holder.c  who keeps them
  */
 #pragma once
 
@@ -152,6 +153,9 @@ struct box_request {
 	const struct box_rlimit *rlimits;
 	int stdin_fd; /* -1: nothing */
 	bool compiles; /* the language's step before */
+	bool waits;    /* the box is a warm one: its program starts, and its code comes later */
+	bool may_be_warm; /* one that waits may be taken (pool.h) */
+	const char *build; /* of this program: warm boxes of another one are not taken */
 	bool terminal; /* the program has one of its own, which is relayed to ours */
 	bool systemd;
 	uint32_t systemd_timeout_s; /* 0: the default */
@@ -229,6 +233,7 @@ struct box_result {
 	int signal;
 	int interrupted; /* the signal that ended us; 0: none */
 	bool timed_out, cpu_timed_out, oom_killed, mdwe;
+	bool warm; /* its interpreter waited already */
 	enum err_class error_class; /* of a failure of ours */
 	const char *error_type, *error; /* NULL: none */
 	struct box_captured out[2];

@@ -35,7 +35,7 @@ int run_open_pipes(struct running *x, struct error *e)
 		return err_sys(e, "make a socket");
 	for (i = 0; i < 3 && !x->q->terminal; i++) {
 		p = x->pipes[i];
-		if (i == 0 && run_is_null(x->q->stdin_fd))
+		if (i == 0 && !x->q->waits && run_is_null(x->q->stdin_fd))
 			p[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
 		else if (pipe2(p, O_CLOEXEC) < 0)
 			return err_sys(e, "make a pipe");
@@ -266,6 +266,7 @@ void run_send_order(struct running *x)
 		.file_size = x->q->code_len,
 		.deny_write_execute = run_denies_write_execute(x),
 		.beside = x->q->sandbox && x->q->sandbox->has_sessions,
+		.later = x->q->waits,
 	};
 
 	run_choose_cpus(x, order.cpus);

@@ -163,6 +163,7 @@ static void result_usage(const struct box_result *r, struct buf *b)
 	else
 		result_unknown(b, "disk_used");
 	result_decimal(b, "startup_ms", r->startup_ns / 1000);
+	result_bool(b, "warm", r->warm);
 	if (r->network.has)
 		result_network(&r->network, b);
 	buf_char(b, '}');

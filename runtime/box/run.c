@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "base/timing.h"
 #include "box/explain.h"
+#include "box/pool.h"
 #include "box/profiles.h"
 #include "box/running.h"
 #include "box/sandbox.h"
@@ -82,7 +83,8 @@ static bool run_looks(const struct running *x)
 
 static int run_finish(struct running *x, struct error *e)
 {
-	if (!x->is_collected && life_wait(&x->box, LOOP_NEVER, &x->end, e) < 0)
+	if (x->warm_sock >= 0 ? pool_await_end(x, e) < 0 :
+	    !x->is_collected && life_wait(&x->box, LOOP_NEVER, &x->end, e) < 0)
 		return -1;
 	timing_mark("box ended");
 	x->r->cpu_ns = x->end.cpu_ns;
@@ -112,14 +114,17 @@ static int run_in_box(struct running *x, struct error *e)
 {
 	struct error ignored;
 
-	if ((x->q->sandbox ? run_join(x, e) : run_create(x, e)) < 0)
+	if (x->warm_sock < 0 && (x->q->sandbox ? run_join(x, e) : run_create(x, e)) < 0)
 		return -1;
 	if (workspace_open(&x->workspace, x->box.pid, x->box.pidfd, run_looks(x) ? e : &ignored) <
 		    0 &&
 	    run_looks(x))
 		return -1;
 	run_set_up_loop(x);
-	run_send_order(x);
+	if (x->warm_sock >= 0)
+		pool_send_code(x);
+	else
+		run_send_order(x);
 	x->started = loop_now();
 	x->r->startup_ns = x->started - x->begun;
 	run_attend(x);
@@ -174,6 +179,9 @@ static void run_close(struct running *x)
 		fd_close(&x->streams[i].from);
 		outlet_free(&x->outlets[i]);
 	}
+	fd_close(&x->warm_sock);
+	if (x->r->warm)
+		fd_close(&x->box.pidfd);
 	loop_signals_give_back(&x->signals);
 	box_root_close(&x->root);
 }
@@ -200,6 +208,7 @@ void run_begin(struct running *x, const struct box_request *q, struct arena *a,
 		.network = NETWORK_NONE,
 		.root = BOX_ROOT_NONE,
 		.disk = DISK_NONE,
+		.warm_sock = -1,
 		.begun = loop_now(),
 	};
 	*ret = (struct box_result){
@@ -217,6 +226,22 @@ void run_begin(struct running *x, const struct box_request *q, struct arena *a,
 	ret->sandbox_id = q->sandbox ? q->sandbox->id : NULL;
 }
 
+int run_find_root(struct running *x, struct box_request *own, struct error *e)
+{
+	if ((own->sandbox ? sandbox_root(own->sandbox, &x->root) :
+			    box_root_find(own, x->a, &x->root, e)) < 0)
+		return -1;
+	timing_mark("root found");
+	x->r->rootfs = x->root.name;
+	if (x->root.note)
+		notes_add(&x->r->notes.notes, arena_strdup(x->a, x->root.note), x->a);
+	/* A box that stays is not for one language alone. */
+	if (!own->sandbox)
+		box_choose_profile(own, &x->root, x->a);
+	x->r->profile = own->profile;
+	return box_expand_rules(own, &x->root, x->a, e);
+}
+
 int box_run(const struct box_request *q, struct arena *a, struct box_result *ret, struct error *e)
 {
 	static const int left_out[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGPIPE};
@@ -225,21 +250,9 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 	int result;
 
 	run_begin(&x, &own, a, ret);
-	result = q->sandbox ? sandbox_root(q->sandbox, &x.root) : box_root_find(q, a, &x.root, e);
-	timing_mark("root found");
-	if (result == 0) {
-		ret->rootfs = x.root.name;
-		if (x.root.note)
-			notes_add(&ret->notes.notes, arena_strdup(a, x.root.note), a);
-		/* A box that stays is not for one language alone. */
-		if (!q->sandbox)
-			box_choose_profile(&own, &x.root, a);
-		ret->profile = own.profile;
-		result = box_expand_rules(&own, &x.root, a, e);
-	}
-	if (result == 0) {
+	result = run_find_root(&x, &own, e);
+	if (result == 0)
 		result = loop_signals_take(left_out, ARRAY_SIZE(left_out), &x.signals, e);
-	}
 	if (result == 0)
 		result = workspace_check_target(q, e);
 	if (q->policy && !str_eq(q->policy, "code"))
@@ -249,9 +262,11 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 			  a);
 	if (result == 0)
 		result = run_read_rules(&x, e);
-	if (result == 0 && !q->sandbox && disk_is_wanted(q))
-		result = run_make_disk(&x, &own, e);
 	if (result == 0)
+		pool_take(&x);
+	if (result == 0 && x.warm_sock < 0 && !q->sandbox && disk_is_wanted(q))
+		result = run_make_disk(&x, &own, e);
+	if (result == 0 && x.warm_sock < 0)
 		result = run_open_pipes(&x, e);
 	if (result == 0)
 		result = run_in_box(&x, e);

@@ -56,6 +56,7 @@ struct running {
 	bool is_collected;
 	struct life_end end;
 	struct cell *cell; /* of a session (session_cell.c); NULL: a program of its own */
+	int warm_sock; /* of who holds the box, which was warm (pool.h); -1: it is ours */
 };
 
 /* A run of which nothing has happened yet, and what its result says at first. */
@@ -65,6 +66,9 @@ void run_begin(struct running *x, const struct box_request *q, struct arena *a,
 /* Joins the network of a box that stays for the time of a call; tells what it has carried. */
 int run_join_network(struct running *x, struct error *e);
 void run_tell_network(struct running *x);
+
+/* The root, and what follows from it: the profile, and rules that name its registries. */
+int run_find_root(struct running *x, struct box_request *own, struct error *e);
 
 /* The rules of redaction, if it is asked for. */
 int run_read_rules(struct running *x, struct error *e);

@@ -135,6 +135,10 @@ struct cli {
 	bool remove;
 	char *session;
 	bool restart;
+	/* pool */
+	unsigned int size;
+	bool foreground;
+	bool no_pool;
 	/* mcp */
 	bool keep_boxes, no_redact;
 	char *ask, *rules, *by;
@@ -226,6 +230,6 @@ extern const struct cli_command cli_create, cli_start, cli_run, cli_state, cli_k
 	cli_list, cli_exec, cli_spec, cli_features, cli_plan,
 	cli_pause, cli_resume, cli_ps, cli_update, cli_events, cli_worker, cli_install,
 	cli_uninstall, cli_policy, cli_explain, cli_audit, cli_doctor, cli_do, cli_learn,
-	cli_box, cli_mcp, cli_approve;
+	cli_box, cli_pool, cli_mcp, cli_approve;
 
 extern const char cli_version[];

@@ -56,7 +56,7 @@ static int do_check_pure(const struct box_request *q, struct error *e)
 	return 0;
 }
 
-static int do_profile(struct cli *c, struct box_request *q, struct error *e)
+int do_profile(struct cli *c, struct box_request *q, struct error *e)
 {
 	struct buf all = buf_new(c->arena, sizeof(e->text));
 	size_t i;
@@ -84,6 +84,8 @@ static int do_request(struct cli *c, struct box_request *q, int *ret_stdin_fd, s
 	q->learning = c->learning;
 	q->copy_out = c->copy_out;
 	q->list_files = c->json || c->stream;
+	q->may_be_warm = !c->no_pool;
+	q->build = cli_version;
 	if (c->network && !str_eq(c->network, "none"))
 		return err_set(e, ERR_USAGE,
 			       "--network: \"%s\" can't be had: a box has loopback alone, and the "
@@ -350,6 +352,7 @@ static const struct cli_option do_options[] = {
 	CLI_OPTION(copy_out, "copy-out", 0, CLI_TEXT, "DIR", "copy its files of /workspace there"),
 	CLI_OPTION(audit, "audit", 0, CLI_TEXT, "FILE", "append a line about the run to a chained file"),
 	CLI_OPTION(explain, "explain", 0, CLI_FLAG, NULL, "say what it would be held to on this host, and run nothing"),
+	CLI_OPTION(no_pool, "no-pool", 0, CLI_FLAG, NULL, "a box of its own, though one waits (sbxrun pool)"),
 	CLI_OPTION(json, "json", 0, CLI_FLAG, NULL, "print the result as one JSON object, and nothing else"),
 	CLI_OPTION(stream, "stream", 0, CLI_FLAG, NULL, "print events as they happen, a JSON object a line"),
 };

@@ -17,6 +17,7 @@ int do_volumes(const struct cli *c, struct box_request *q, struct error *e);
 int do_ulimits(const struct cli *c, struct box_request *q, struct error *e);
 int do_env(struct cli *c, struct box_request *q, struct error *e);
 int do_user(const struct cli *c, struct box_request *q, struct error *e);
+int do_profile(struct cli *c, struct box_request *q, struct error *e);
 int do_denials(const struct cli *c, struct box_request *q, struct error *e);
 
 /* Language, code and arguments, or a command, from c->args. */

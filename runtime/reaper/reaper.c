@@ -12,6 +12,9 @@
  * (box/session.h): then it stops all others, so that nobody forks, kills its children until there
  * are none, and lets the rest go on.
  *
+ * Of a warm box (box/pool.h) the program is started before anybody knows its code: it waits for its
+ * file, which is a pipe until the real one comes.
+ *
  * It runs with the program's rights, ids and filter, has no C library and no memory but a page or
  * two, and nobody inside can look into it (PR_SET_DUMPABLE). Arguments: the number of its socket,
  * the path to execute, and the program's own arguments.
@@ -22,6 +25,7 @@
 #include <linux/prctl.h>
 #include <linux/signal.h>
 #include <linux/signalfd.h>
+#include <linux/time_types.h>
 #include <stddef.h>
 
 #include "reaper/order.h"
@@ -30,7 +34,8 @@
 #define PR_SET_MDWE 65
 #define PR_MDWE_REFUSE_EXEC_GAIN 1
 #endif
-enum { TIOCSPGRP_CALL = 0x5410, READABLE = 1, ANY_CHILD = -1, NO_HANG = 1 };
+enum { TIOCSPGRP_CALL = 0x5410, READABLE = 1, ANY_CHILD = -1, NO_HANG = 1, PIPE = 0010600 };
+enum { LOOK_NS = 500000 };
 
 struct poll_fd {
 	int fd;
@@ -231,6 +236,52 @@ static void write_file(int sock, const char *name, const struct reaper_order *o)
 	call3(__NR_close, fd, 0, 0);
 }
 
+/* ---- a file that comes later ---- */
+
+/* Where the program looks for its file, and waits. */
+struct later {
+	const char *name; /* NULL: the file was there from the beginning, or has come */
+	int fd;		  /* of the pipe; -1: the program has not opened it yet */
+};
+
+static void make_pipe(int sock, const char *name)
+{
+	const long made = call(__NR_mknodat, AT_FDCWD, (long)name, PIPE, 0, 0);
+
+	if (made < 0)
+		fail(sock, REAPER_AT_FILE, made);
+}
+
+/* Nobody reads a pipe that nobody has opened: then this fails, and is tried again. */
+static void look_for_reader(int sock, struct later *l)
+{
+	l->fd = (int)call(__NR_openat, AT_FDCWD, (long)l->name,
+			  O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW, 0, 0);
+	if (l->fd >= 0)
+		say(sock, REAPER_READY, (int)call3(__NR_fcntl, l->fd, F_GETPIPE_SZ, 0));
+}
+
+/* First the file, which the program may look at as soon as it runs, and then what it waits for. No
+ * more comes than the pipe holds, so nothing here waits for the program. */
+static void take_file(int sock, struct later *l)
+{
+	struct reaper_order o = {.file_mode = 0600};
+	char part[4096];
+	long n, from;
+
+	take(sock, &o.file_size, sizeof(o.file_size));
+	call3(__NR_unlinkat, AT_FDCWD, (long)l->name, 0);
+	write_file(sock, l->name, &o);
+	from = call(__NR_openat, AT_FDCWD, (long)l->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW, 0, 0);
+	if (from < 0)
+		fail(sock, REAPER_AT_FILE, from);
+	while ((n = call3(__NR_read, from, (long)part, sizeof(part))) > 0)
+		write_all(sock, l->fd, part, (size_t)n);
+	call3(__NR_close, from, 0, 0);
+	call3(__NR_close, l->fd, 0, 0);
+	l->name = 0;
+}
+
 /* ---- the program ---- */
 
 static void block_all(unsigned long set)
@@ -284,12 +335,14 @@ static long everybody(long program)
 	return beside ? -program : -1;
 }
 
-static void pass_on(struct poll_fd *sock, long program, const char *file)
+static void pass_on(struct poll_fd *sock, long program, const char *file, struct later *l)
 {
 	unsigned char sig = 0;
 	long got = call3(__NR_read, sock->fd, (long)&sig, 1);
 
-	if (got == 1)
+	if (got == 1 && sig == REAPER_FILE_COMES && l->name && l->fd >= 0)
+		take_file(sock->fd, l);
+	else if (got == 1)
 		call3(__NR_kill, everybody(program), sig, 0);
 	if (got == 1 || got == -EINTR)
 		return;
@@ -309,21 +362,28 @@ static struct poll_fd signals(unsigned long set)
 	return (struct poll_fd){.fd = (int)fd, .events = READABLE};
 }
 
-__attribute__((noreturn)) static void attend(int sock, long program, const char *file)
+__attribute__((noreturn)) static void attend(int sock, long program, const char *file,
+					     struct later *l)
 {
+	const struct __kernel_timespec moment = {.tv_nsec = LOOK_NS};
 	struct signalfd_siginfo info;
 	struct poll_fd fds[2] = {signals(~0UL), {.fd = sock, .events = READABLE}};
 
 	for (;;) {
+		struct __kernel_timespec left = moment;
+
 		collect(sock, program, file);
-		if (call(__NR_ppoll, (long)fds, 2, 0, 0, 0) < 0)
+		if (l->name && l->fd < 0)
+			look_for_reader(sock, l);
+		fds[0].got = fds[1].got = 0;
+		if (call(__NR_ppoll, (long)fds, 2, l->name && l->fd < 0 ? (long)&left : 0, 0, 0) <= 0)
 			continue;
 		/* A signal for the first process is one for all, if it comes from outside. */
 		if (fds[0].got && call3(__NR_read, fds[0].fd, (long)&info, sizeof(info)) > 0 &&
 		    info.ssi_signo != SIGCHLD && !info.ssi_pid)
 			call3(__NR_kill, everybody(program), (long)info.ssi_signo, 0);
 		if (fds[1].fd >= 0 && fds[1].got)
-			pass_on(&fds[1], program, file);
+			pass_on(&fds[1], program, file, l);
 	}
 }
 
@@ -379,7 +439,10 @@ static void obey(int sock, struct reaper_order *o, char name[REAPER_NAME_MAX])
 	if (!o->name_size)
 		return;
 	take(sock, name, o->name_size);
-	write_file(sock, name, o);
+	if (o->later)
+		make_pipe(sock, name);
+	else
+		write_file(sock, name, o);
 }
 
 __attribute__((noreturn, used)) void reaper_main(long *stack);
@@ -388,6 +451,7 @@ __attribute__((noreturn, used)) void reaper_main(long *stack)
 	char **argv = (char **)(stack + 1), **env = argv + stack[0] + 1;
 	struct reaper_order order;
 	char file[REAPER_NAME_MAX];
+	struct later later = {.fd = -1};
 	long program, failed = 0;
 	int sock;
 
@@ -407,6 +471,7 @@ __attribute__((noreturn, used)) void reaper_main(long *stack)
 	if (failed < 0)
 		fail(sock, REAPER_AT_SETUP, failed);
 	obey(sock, &order, file);
+	later.name = order.later ? file : 0;
 	if (order.deny_write_execute)
 		failed = call(__NR_prctl, PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0);
 	/* EINVAL: Linux before 6.3 has no such thing, which the result says. */
@@ -418,5 +483,5 @@ __attribute__((noreturn, used)) void reaper_main(long *stack)
 	if (program < 0)
 		fail(sock, REAPER_AT_FORK, program);
 	say(sock, REAPER_RUNS, failed ? 0 : 1);
-	attend(sock, program, file);
+	attend(sock, program, file, &later);
 }

@@ -11,7 +11,7 @@
 #include "base/fd.h"
 #include "sys/patience.h"
 
-enum { FDS_MAX = 4 };
+enum { FDS_MAX = UNIX_FDS_MAX };
 
 /* A listener may never accept; then callers before us may have filled its queue. */
 static int unix_connect_in_time(int fd, const struct sockaddr_un *at, size_t size, const char *path,

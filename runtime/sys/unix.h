@@ -7,6 +7,8 @@
 
 #include "base/err.h"
 
+enum { UNIX_FDS_MAX = 12 }; /* that go with one message */
+
 /* A SOCK_STREAM connection that doesn't block; whoever listens has PATIENCE_PEER_MS to take it.
  * Paths longer than an address holds are reached through their directory. */
 int unix_connect(const char *path, struct error *e);
@@ -22,7 +24,7 @@ int unix_connect_abstract(const char *name, int64_t until, struct error *e);
 int unix_send_fds(int sock, const void *text, size_t len, const int *fds, size_t n,
 		  struct error *e);
 
-/* Receives one message of up to size bytes, with up to max descriptors (4 at most), close-on-exec.
+/* Receives one message of up to size bytes, with up to max descriptors (UNIX_FDS_MAX at most), close-on-exec.
  * Its length, 0 when the peer is gone, or -1 with errno; EMSGSIZE: it was larger, or had more, and
  * is lost. */
 ssize_t unix_recv_fds(int sock, void *text, size_t size, int *ret_fds, size_t max, size_t *ret_n);
