@@ -28,8 +28,14 @@
 #include "sys/loop.h"
 #include "sys/unix.h"
 
-enum { TALK_MS = 5000, END_MS = 15000, ROUND_MS = 50, TELL_MS = 2000, CONFIG_MAX = 4 << 20,
-       REOPENS = 8 };
+enum {
+	TALK_MS = 5000,
+	END_MS = 15000,
+	ROUND_MS = 50,
+	TELL_MS = 2000,
+	CONFIG_MAX = 4 << 20,
+	REOPENS = 8
+};
 
 /* ---- which boxes are alike ---- */
 
@@ -74,7 +80,8 @@ static void print_place(struct sha256 *s, const char *path, bool is_file)
  * says nothing else (box/config.c: NOFILE, CORE), and its sources are looked up in his tree. */
 static void print_caller(struct sha256 *s)
 {
-	static const char *const names[] = {"cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"};
+	static const char *const names[] = {"cgroup", "ipc",  "mnt",  "net",
+					    "pid",    "time", "user", "uts"};
 	char path[64], link[64];
 	struct rlimit limit;
 	cpu_set_t cpus;
@@ -130,7 +137,8 @@ int pool_fingerprint(const struct box_request *q, const struct box_root *root, s
 		uint32_t version, denials, flags, uid, gid;
 	} facts = {POOL_VERSION, q->denials,
 		   (uint32_t)(q->strict_limits | q->systemd << 1 | q->no_cgroups << 2 |
-			      q->own_cgroups << 3 | root->host << 4 | box_is_own_root(q, root) << 5),
+			      q->own_cgroups << 3 | root->host << 4 |
+			      box_is_own_root(q, root) << 5),
 		   geteuid(), getegid()};
 	struct sha256 s;
 	size_t i;
@@ -191,8 +199,9 @@ int pool_open_dir(const char *state_root, bool make, struct error *e)
 	if (dfd < 0 || fstat(dfd, &st) < 0)
 		return err_sys(e, "open the directory of pools");
 	if (st.st_uid != geteuid() || st.st_mode & 022)
-		return err_set(e, ERR_HOST,
-			       "the directory of pools is another user's, or others may write to it");
+		return err_set(
+			e, ERR_HOST,
+			"the directory of pools is another user's, or others may write to it");
 	return fd_steal(&dfd);
 }
 
@@ -301,7 +310,8 @@ static void warm_take_notes(struct running *x, const char *notes)
 
 	for (; *notes; notes = end + (*end != '\0')) {
 		end = notes + strcspn(notes, "\n");
-		notes_add(&x->r->notes.notes, arena_strndup(x->a, notes, (size_t)(end - notes)), x->a);
+		notes_add(&x->r->notes.notes, arena_strndup(x->a, notes, (size_t)(end - notes)),
+			  x->a);
 		if (x->q->output != OUTPUT_KEEP)
 			box_tell_note(x->r->notes.notes.v[x->r->notes.notes.n - 1],
 				      x->q->output == OUTPUT_EVENTS, &b);
@@ -434,9 +444,11 @@ static int pool_look(int dir_dfd, const char *id, struct pool_view *ret, struct 
 	    !loop_is_ready(sock, POLLIN, loop_now() + TALK_MS * LOOP_MS) ||
 	    recv(sock, ret, sizeof(*ret), 0) != (ssize_t)sizeof(*ret) ||
 	    ret->version != POOL_VERSION)
-		return err_set(e, ERR_HOST, "pool %s does not answer, or is of another version", id);
+		return err_set(e, ERR_HOST, "pool %s does not answer, or is of another version",
+			       id);
 	ret->id[sizeof(ret->id) - 1] = ret->language[sizeof(ret->language) - 1] =
-		ret->rootfs[sizeof(ret->rootfs) - 1] = ret->failure[sizeof(ret->failure) - 1] = '\0';
+		ret->rootfs[sizeof(ret->rootfs) - 1] = ret->failure[sizeof(ret->failure) - 1] =
+			'\0';
 	return 1;
 }
 
@@ -543,7 +555,8 @@ int pool_start(const struct box_request *q, const struct pool_start *s, struct a
 	       struct pool_view *ret, struct error *e)
 {
 	struct box_request own = *q;
-	struct pool_keeping k = {.q = &own, .size = s->size, .stays = s->stays, .dir_dfd = -1, .listen_fd = -1};
+	struct pool_keeping k = {
+		.q = &own, .size = s->size, .stays = s->stays, .dir_dfd = -1, .listen_fd = -1};
 	int found, result;
 
 	if (!pool_is_possible(q, e) || pool_settle(&own, a, e) < 0 || pool_prepare(&k, a, e) < 0) {
@@ -623,11 +636,12 @@ void pool_write(const struct pool_view *v, struct buf *b)
 	json_write_string(b, v->language);
 	buf_str(b, ",\"rootfs\":");
 	json_write_string(b, v->rootfs);
-	buf_printf(b,
-		   ",\"size\":%u,\"ready\":%u,\"served\":%u,\"failures\":%u,\"pid\":%d,\"age_s\":%" PRId64
-		   ",\"failure\":",
-		   v->size, v->ready, v->served, v->failures, v->pid,
-		   (sandbox_now() - v->begun) / LOOP_SECOND);
+	buf_printf(
+		b,
+		",\"size\":%u,\"ready\":%u,\"served\":%u,\"failures\":%u,\"pid\":%d,\"age_s\":%" PRId64
+		",\"failure\":",
+		v->size, v->ready, v->served, v->failures, v->pid,
+		(sandbox_now() - v->begun) / LOOP_SECOND);
 	if (*v->failure)
 		json_write_string(b, v->failure);
 	else

@@ -9,11 +9,10 @@
  *
  * Processes.
  *
- *	sbxrun-pool	the keeper: it listens at ROOT/do:pools/FINGERPRINT, starts holders, and gives
- *			each caller to one of them
- *	sbxrun-warm	a holder, one a box: it has made the box, as `do` makes one of its own, and
- *			answers the questions of its filter as long as it waits. It lends the box to
- *			one caller, and removes it
+ *	sbxrun-pool	the keeper: it listens at ROOT/do:pools/FINGERPRINT, starts holders, and
+ *gives each caller to one of them sbxrun-warm	a holder, one a box: it has made the box, as `do`
+ *makes one of its own, and answers the questions of its filter as long as it waits. It lends the
+ *box to one caller, and removes it
  *
  *	do ── "take", length of the code ─► keeper ── the caller's socket ─► holder
  *	   ◄──────────── warm_hello, descriptors ────────────────────────────  │
@@ -23,8 +22,8 @@
  *
  * Which box is whose. The fingerprint is a digest of all that a box is made of: the config that
  * this very request would have had written, the policy's file, the root, what of the caller himself
- * passes on to a box, and the build of this program. A call whose fingerprint has no pool gets a box
- * of its own. So a box from a pool is the box that the call would have had, and nothing is ever
+ * passes on to a box, and the build of this program. A call whose fingerprint has no pool gets a
+ *box of its own. So a box from a pool is the box that the call would have had, and nothing is ever
  * granted by a pool.
  *
  * After SIGKILL of …
@@ -34,8 +33,8 @@
  *		and leaves a record, which a later run of `do` removes
  *	a reaper: the box ends
  *
- * Trust: nothing of this is in a box. The directory is its owner's alone, and keeper and caller look
- * at each other's uid all the same.
+ * Trust: nothing of this is in a box. The directory is its owner's alone, and keeper and caller
+ *look at each other's uid all the same.
  */
 #pragma once
 

@@ -92,7 +92,8 @@ static void hold_attend(struct hold *h)
 	const int64_t until = loop_now() + READY_MS * LOOP_MS;
 	int done;
 
-	outlet_add(&x->orders, x->control[1], sizeof(struct reaper_order) + REAPER_NAME_MAX, &x->loop);
+	outlet_add(&x->orders, x->control[1], sizeof(struct reaper_order) + REAPER_NAME_MAX,
+		   &x->loop);
 	denials_add(&x->denials, &x->loop);
 	resolver_add(&x->resolver, &x->loop);
 	loop_add(&x->loop, x->control[1], POLLIN, hold_serve_reaper, h);
@@ -132,7 +133,8 @@ static void hold_write_notes(const struct noted *notes, char *to, size_t size)
 	}
 }
 
-/* The caller has all of it then, and we nothing that would keep the box alive: if he dies, it ends. */
+/* The caller has all of it then, and we nothing that would keep the box alive: if he dies, it ends.
+ */
 static int hold_lend(struct hold *h)
 {
 	struct running *x = &h->x;
@@ -145,9 +147,12 @@ static int hold_lend(struct hold *h)
 		.has_resolver = x->resolver.fd >= 0,
 	};
 	int fds[WARM_FDS] = {
-		[WARM_STDIN] = x->pipes[0][1],	 [WARM_STDIN_READ] = x->input_at,
-		[WARM_STDOUT] = x->pipes[1][1],	 [WARM_STDERR] = x->pipes[2][1],
-		[WARM_CONTROL] = x->control[1],	 [WARM_PIDFD] = x->box.pidfd,
+		[WARM_STDIN] = x->pipes[0][1],
+		[WARM_STDIN_READ] = x->input_at,
+		[WARM_STDOUT] = x->pipes[1][1],
+		[WARM_STDERR] = x->pipes[2][1],
+		[WARM_CONTROL] = x->control[1],
+		[WARM_PIDFD] = x->box.pidfd,
 		[WARM_JUDGE] = hold_judge_file(&x->box.judge),
 	};
 	size_t n = WARM_LISTENER;
@@ -173,8 +178,8 @@ static int hold_lend(struct hold *h)
 	return result;
 }
 
-/* The box ends with its program, or with its caller. What it took is counted once it is gone, and he
- * may look at its files until he lets go. */
+/* The box ends with its program, or with its caller. What it took is counted once it is gone, and
+ * he may look at its files until he lets go. */
 static void hold_await_end(struct hold *h)
 {
 	struct running *x = &h->x;

@@ -4,8 +4,8 @@
  * most, and passes callers on.
  *
  * What a box is made of can change while it waits: the policy's file is edited, a rootfs built
- * anew. Callers then look for a pool of another name. The keeper looks every few seconds whether its
- * own name still holds, and begins anew under the other one if not.
+ * anew. Callers then look for a pool of another name. The keeper looks every few seconds whether
+ * its own name still holds, and begins anew under the other one if not.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,10 +30,10 @@
 #include "sys/unix.h"
 
 enum {
-	AT_ONCE = 2,	   /* holders that make their box */
-	GUESTS = 16,	   /* callers who have not said yet what they want */
-	LOOK_MS = 3000,	   /* whether the name still holds */
-	RETRY_MS = 200,	   /* after a failure, and twice as long after each further one … */
+	AT_ONCE = 2,	/* holders that make their box */
+	GUESTS = 16,	/* callers who have not said yet what they want */
+	LOOK_MS = 3000, /* whether the name still holds */
+	RETRY_MS = 200, /* after a failure, and twice as long after each further one … */
 	RETRY_MOST = 60000,
 	END_MS = 10000,
 };
@@ -61,7 +61,7 @@ struct keeper {
 	struct holder *holders;
 	size_t n_holders; /* places */
 	struct guest guests[GUESTS];
-	int ender_fd;	  /* of who wants it to end, and hears that it has; -1: nobody */
+	int ender_fd; /* of who wants it to end, and hears that it has; -1: nobody */
 	int64_t retry_at;
 	int retry_ms;
 	bool ends;
@@ -308,8 +308,7 @@ static void listener_serve(struct crowd_member *m, uint32_t events)
 		return;
 	}
 	k->guests[i] = (struct guest){
-		.keeper = k,
-		.member = {.fd = fd, .serve = guest_serve, .context = &k->guests[i]}};
+		.keeper = k, .member = {.fd = fd, .serve = guest_serve, .context = &k->guests[i]}};
 	if (crowd_wait_for(k->crowd_fd, &k->guests[i].member, EPOLLIN) < 0)
 		crowd_close(k->crowd_fd, &k->guests[i].member);
 	else
@@ -332,8 +331,8 @@ static void signals_serve(struct crowd_member *m, uint32_t events)
 
 static int keeper_listen(struct keeper *k)
 {
-	k->listener = (struct crowd_member){
-		.fd = k->k->listen_fd, .serve = listener_serve, .context = k};
+	k->listener =
+		(struct crowd_member){.fd = k->k->listen_fd, .serve = listener_serve, .context = k};
 	return crowd_wait_for(k->crowd_fd, &k->listener, EPOLLIN);
 }
 
@@ -399,9 +398,8 @@ static void keeper_attend(struct keeper *k)
 
 	while (!k->ends) {
 		keeper_fill(k);
-		crowd_round(k->crowd_fd, k->retry_at > loop_now() && k->retry_at < look ?
-						 k->retry_at :
-						 look);
+		crowd_round(k->crowd_fd,
+			    k->retry_at > loop_now() && k->retry_at < look ? k->retry_at : look);
 		if (loop_now() < look)
 			continue;
 		keeper_look_at_name(k);
@@ -426,7 +424,8 @@ void pool_keep(struct pool_keeping *keeping)
 	for (i = 0; i < GUESTS; i++)
 		k.guests[i].member.fd = -1;
 	k.crowd_fd = crowd_open();
-	if (k.crowd_fd >= 0 && loop_signals_take(left_out, ARRAY_SIZE(left_out), &signals, &e) == 0) {
+	if (k.crowd_fd >= 0 &&
+	    loop_signals_take(left_out, ARRAY_SIZE(left_out), &signals, &e) == 0) {
 		k.signals = (struct crowd_member){
 			.fd = signals.fd, .serve = signals_serve, .context = &k};
 		if (keeper_resize(&k, keeping->size) == 0 && keeper_listen(&k) == 0 &&

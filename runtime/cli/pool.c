@@ -21,10 +21,11 @@ static int pool_request(struct cli *c, struct box_request *q, struct error *e)
 	q->build = cli_version;
 	q->language = box_language_find(c->args[0]);
 	if (!q->language)
-		return err_set(e, ERR_USAGE,
-			       "there is no language \"%s\" (see sbxrun help do); pool list and pool "
-			       "stop are for pools that are there",
-			       c->args[0]);
+		return err_set(
+			e, ERR_USAGE,
+			"there is no language \"%s\" (see sbxrun help do); pool list and pool "
+			"stop are for pools that are there",
+			c->args[0]);
 	return do_limits(c, q, e) < 0 || do_volumes(c, q, e) < 0 || do_ulimits(c, q, e) < 0 ||
 			       do_env(c, q, e) < 0 || do_user(c, q, e) < 0 ||
 			       do_denials(c, q, e) < 0 || do_profile(c, q, e) < 0 ?
@@ -34,7 +35,8 @@ static int pool_request(struct cli *c, struct box_request *q, struct error *e)
 
 static void pool_tell(const struct pool_view *v)
 {
-	fprintf(stderr, "sbxrun: pool of %s: %u of %u boxes wait\n", v->language, v->ready, v->size);
+	fprintf(stderr, "sbxrun: pool of %s: %u of %u boxes wait\n", v->language, v->ready,
+		v->size);
 }
 
 static int pool_show(const struct cli *c, const struct pool_view *v, struct error *e)
@@ -53,16 +55,16 @@ static int pool_show(const struct cli *c, const struct pool_view *v, struct erro
 
 static int pool_begin(struct cli *c, struct error *e)
 {
-	const struct pool_start s = {.size = c->size ? c->size : POOL_SIZE,
-				     .stays = c->foreground,
-				     .tell = pool_tell};
+	const struct pool_start s = {
+		.size = c->size ? c->size : POOL_SIZE, .stays = c->foreground, .tell = pool_tell};
 	struct box_request q;
 	struct pool_view v;
 
 	if (c->n_args != 1)
-		return err_set(e, ERR_USAGE,
-			       "usage: sbxrun pool [OPTION…] LANGUAGE (its boxes wait for `sbxrun do "
-			       "LANGUAGE CODE` with these options)");
+		return err_set(
+			e, ERR_USAGE,
+			"usage: sbxrun pool [OPTION…] LANGUAGE (its boxes wait for `sbxrun do "
+			"LANGUAGE CODE` with these options)");
 	if (s.size > POOL_MOST)
 		return err_set(e, ERR_USAGE, "--size: more than %d", POOL_MOST);
 	if (pool_request(c, &q, e) < 0 || pool_start(&q, &s, c->arena, &v, e) < 0)

@@ -376,7 +376,8 @@ __attribute__((noreturn)) static void attend(int sock, long program, const char 
 		if (l->name && l->fd < 0)
 			look_for_reader(sock, l);
 		fds[0].got = fds[1].got = 0;
-		if (call(__NR_ppoll, (long)fds, 2, l->name && l->fd < 0 ? (long)&left : 0, 0, 0) <= 0)
+		if (call(__NR_ppoll, (long)fds, 2, l->name && l->fd < 0 ? (long)&left : 0, 0,
+			 0) <= 0)
 			continue;
 		/* A signal for the first process is one for all, if it comes from outside. */
 		if (fds[0].got && call3(__NR_read, fds[0].fd, (long)&info, sizeof(info)) > 0 &&

@@ -118,7 +118,8 @@ a_false_keeper_serves_nobody() {
 	python3 - "$T/state/do:pools/$id" <<-'PY' &
 		import os, socket, sys
 		s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-		s.bind(sys.argv[1]); os.chmod(sys.argv[1], 0o777); s.listen(8)
+		os.chdir(os.path.dirname(sys.argv[1])); name = os.path.basename(sys.argv[1])
+		s.bind(name); os.chmod(name, 0o777); s.listen(8)
 		os.setgid(65534); os.setuid(65534)
 		s.settimeout(60)
 		try:
@@ -149,7 +150,8 @@ a_keeper_that_lies_is_no_box() {
 	python3 - "$T/state/do:pools/$id" <<-'PY' &
 		import os, socket, sys
 		s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-		s.bind(sys.argv[1]); s.listen(8)
+		os.chdir(os.path.dirname(sys.argv[1]))
+		s.bind(os.path.basename(sys.argv[1])); s.listen(8)
 		s.settimeout(60)
 		n, kept = 0, []
 		try:

@@ -8,6 +8,8 @@ _pool() { SBXRUN_ROOTFS_DIR=$T/library sbx pool "$@"; }
 _do() { SBXRUN_ROOTFS_DIR=$T/library sbx "do" --rootfs host "$@"; }
 _of() { jq -r "$1" <<<"$out"; }
 _is_warm() { is "$(_of .usage.warm)" "${1:-true}"; }
+# What is in the state directory; of a glob.
+_left() { find "$T/state" -mindepth 1 -maxdepth 1 -name "${1:-*}" ! -name explain:last -printf '%f\n'; }
 # LANGUAGE OPTION…: a pool of two, with the host's programs; ends with the test.
 _start() {
 	needs python3
@@ -15,9 +17,9 @@ _start() {
 	trap 'sbx pool stop --all' EXIT
 	POOL=$(_pool list --json | jq -r '.[0].id')
 }
-_ready() { _pool list --json | jq -e --argjson n "${1:-2}" 'length == 1 and .[0].ready == $n' >/dev/null; }
+_ready() { _pool list --json | jq -e 'length == 1 and .[0].ready == .[0].size' >/dev/null; }
 # Of the processes below the keeper: how many have that name.
-_holders() { ps -o comm= --ppid "$(_pool list --json | jq -r '.[0].pid')" | grep -c sbxrun-warm; }
+_holders() { pgrep -c -x sbxrun-warm -P "$(_pool list --json | jq -r '.[0].pid')"; }
 
 a_call_gets_a_box_that_waits() {
 	_start python
@@ -132,7 +134,6 @@ what_has_changed_meanwhile_counts() {
 	echo old >data/x
 	echo '{"version": 1, "default": "mine", "policies": {"mine": {"base": "code"}}}' >policy.json
 	chmod 644 policy.json
-	SBXRUN_OPTIONS=(--policy "$T/policy.json")
 	_started() { SBXRUN_ROOTFS_DIR=$T/library "$SBXRUN" --root "$T/state" --policy "$T/policy.json" "$@"; }
 	needs python3
 	_started pool --size 1 --rootfs host -v "$T/data:/data:ro" python >/dev/null
@@ -166,7 +167,7 @@ a_pool_has_another_size_and_ends() {
 	is "$(_pool list --json | jq length)" 1
 	_pool stop "${POOL:0:8}"
 	is "$(_pool list --json)" '[]'
-	is "$(ls "$T/state" | grep -v ^explain)" ''
+	is "$(_left)" ''
 
 	run _pool stop python
 	rc_is 125
@@ -224,12 +225,12 @@ time.sleep(1.5); print("went on")' >result &
 	kill -KILL "$keeper"
 	wait "$call"
 	is "$(jq -r '.stdout, .usage.warm' result)" $'went on\n\ntrue'
-	_is_gone() { ! ls "$T/state" | grep -q "^do-"; }
+	_is_gone() { [ -z "$(_left 'do-*')" ]; }
 	wait_until 5 _is_gone
 	run _do --json python 'print(1)'
 	is "$(_of '.stdout, .usage.warm')" $'1\n\nfalse'
 	is "$(_pool list --json)" '[]'
-	is "$(ls "$T/state" | grep -v ^explain)" ''
+	is "$(_left)" ''
 	_start python
 	run _do --json python 'print(1)'
 	_is_warm
@@ -247,7 +248,7 @@ a_holder_that_is_killed_takes_no_call_along() {
 	wait "$call"
 	is "$(jq -r '.stdout, .status' result)" $'went on\n\nok'
 	like "$(jq -r '.notes[]' result)" 'the process that held the box was killed'
-	_swept() { _do python 'print(1)' && [ "$(ls "$T/state" | grep -c '^do-')" -le 2 ]; }
+	_swept() { _do python 'print(1)' && [ "$(_left 'do-*' | wc -l)" -le 2 ]; }
 	wait_until 5 _swept
 }
 
@@ -255,14 +256,14 @@ a_service_stays_and_ends_by_a_signal() {
 	needs python3
 	SBXRUN_ROOTFS_DIR=$T/library "$SBXRUN" --root "$T/state" pool --foreground --size 1 --rootfs host python &
 	service=$!
-	wait_until 5 _ready 1
+	wait_until 5 _ready
 	is "$(_pool list --json | jq '.[0].pid')" "$service"
 	run _do --json python 'print(1)'
 	_is_warm
 	kill -TERM "$service"
 	wait "$service"
 	is $? 0
-	is "$(ls "$T/state" | grep -v ^explain)" ''
+	is "$(_left)" ''
 }
 
 run_tests
