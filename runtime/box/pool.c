@@ -636,12 +636,10 @@ void pool_write(const struct pool_view *v, struct buf *b)
 	json_write_string(b, v->language);
 	buf_str(b, ",\"rootfs\":");
 	json_write_string(b, v->rootfs);
-	buf_printf(
-		b,
-		",\"size\":%u,\"ready\":%u,\"served\":%u,\"failures\":%u,\"pid\":%d,\"age_s\":%" PRId64
-		",\"failure\":",
-		v->size, v->ready, v->served, v->failures, v->pid,
-		(sandbox_now() - v->begun) / LOOP_SECOND);
+	buf_printf(b, ",\"size\":%u,\"ready\":%u,\"served\":%u,\"failures\":%u", v->size, v->ready,
+		   v->served, v->failures);
+	buf_printf(b, ",\"pid\":%d,\"age_s\":%" PRId64 ",\"failure\":", v->pid,
+		   (sandbox_now() - v->begun) / LOOP_SECOND);
 	if (*v->failure)
 		json_write_string(b, v->failure);
 	else

@@ -9,21 +9,22 @@
  *
  * Processes.
  *
- *	sbxrun-pool	the keeper: it listens at ROOT/do:pools/FINGERPRINT, starts holders, and
- *gives each caller to one of them sbxrun-warm	a holder, one a box: it has made the box, as `do`
- *makes one of its own, and answers the questions of its filter as long as it waits. It lends the
- *box to one caller, and removes it
+ *	sbxrun-pool	the keeper: listens at ROOT/do:pools/FINGERPRINT, starts holders, and
+ *			gives each caller to one of them
+ *	sbxrun-warm	a holder, one a box: has made it, as `do` makes one of its own, answers
+ *			the questions of its filter as long as it waits, lends it to one caller,
+ *			and removes it
  *
  *	do ── "take", length of the code ─► keeper ── the caller's socket ─► holder
  *	   ◄──────────── warm_hello, descriptors ────────────────────────────  │
- *	   ── 0, size, code ─► reaper, in the box                              │ waits for its end
+ *	   ── 0, size, code ─► reaper, in the box                              │ waits
  *	   ◄──────────── life_end ───────────────────────────────────────────  │
- *	   ── end of the socket ────────────────────────────────────────────►  │ removes the box
+ *	   ── end of the socket ────────────────────────────────────────────►  │ removes it
  *
  * Which box is whose. The fingerprint is a digest of all that a box is made of: the config that
  * this very request would have had written, the policy's file, the root, what of the caller himself
  * passes on to a box, and the build of this program. A call whose fingerprint has no pool gets a
- *box of its own. So a box from a pool is the box that the call would have had, and nothing is ever
+ * box of its own. So a box from a pool is the box that the call would have had, and nothing is ever
  * granted by a pool.
  *
  * After SIGKILL of …
@@ -34,7 +35,7 @@
  *	a reaper: the box ends
  *
  * Trust: nothing of this is in a box. The directory is its owner's alone, and keeper and caller
- *look at each other's uid all the same.
+ * look at each other's uid all the same.
  */
 #pragma once
 
