@@ -491,6 +491,7 @@ static int create_check_names(const struct making *m, struct error *e)
 static int create_prepare(struct making *m, struct error *e)
 {
 	const struct create_options *o = m->o;
+	struct bundle *b = &m->bundle;
 	struct init *in = &m->init;
 	struct host_facts facts;
 
@@ -498,10 +499,9 @@ static int create_prepare(struct making *m, struct error *e)
 	    life_probe_for(o, m->a, &facts, e) < 0)
 		return -1;
 	timing_mark("host probed");
-	if (bundle_load(o, m->a, &m->bundle, e) < 0 || create_check_names(m, e) < 0 ||
-	    settle_config(o, &m->bundle, &facts, m->a, &m->joins, &m->tightened, e) < 0 ||
-	    life_plan(o, &facts, m->bundle.config, m->bundle.dir, &m->tightened, m->a, &m->plan, e) <
-		    0)
+	if (bundle_load(o, m->a, b, e) < 0 || create_check_names(m, e) < 0 ||
+	    settle_config(o, b, &facts, m->a, &m->joins, &m->tightened, e) < 0 ||
+	    life_plan(o, &facts, b->config, b->dir, &m->tightened, m->a, &m->plan, e) < 0)
 		return -1;
 	timing_mark("planned");
 	life_log_plan(&m->plan, m->a);

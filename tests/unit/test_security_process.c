@@ -599,7 +599,7 @@ static int take_from_child(int (*offer)(void))
 
 enum { WAKES_S = 2 };
 
-/* Wakes the other side as often as it can, for a while, and dies without having offered anything. */
+/* Wakes the other side as often as it can, for a while, and dies without an offer. */
 static void wake_for_a_while(struct listener_page *page)
 {
 	const int64_t until = loop_now() + WAKES_S * LOOP_SECOND;
