@@ -55,7 +55,7 @@ int run_open_pipes(struct running *x, struct error *e)
 	return 0;
 }
 
-/* Who reads along learns before the program runs what can't be had. */
+/* A reader of events learns before the program runs what can't be had. */
 static void run_take_note(void *context, const char *text)
 {
 	struct running *x = context;

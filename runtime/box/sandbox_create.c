@@ -279,7 +279,7 @@ int sandbox_create(const struct box_request *q, const struct sandbox_wish *wish,
 		err_set(e, e->class, "%s", box_words(e->text, a));
 		return box_refuse_all(q, a, e);
 	}
-	/* Whoever had that name before is no longer asked for. */
+	/* A box that had that name before is no longer asked for. */
 	if (sandbox_registry_find(q->state_root, id, a))
 		sandbox_registry_add(registry_fd, id, "", a);
 	*ret_id = id;

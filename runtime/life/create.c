@@ -138,7 +138,8 @@ static int create_prepare_record(const struct making *m, struct error *e)
 	return store_prepare(&m->made.store, &r, m->a, e);
 }
 
-/* Whoever may look at it at any time. Others had to do so while it waited for its maps. */
+/* A parent that may look at it at any time does so now. Others had to do so while it waited for its
+ * maps. */
 static int create_find_ns_ids(struct making *m, struct error *e)
 {
 	struct record *r = &m->made.record;
@@ -272,7 +273,7 @@ static int create_commit(struct making *m, int sock, struct error *e)
 	range_settle(&m->tightened, c->record.pid, c->record.pid_start);
 	if (o->pidfd_socket && life_send_pidfd(o->pidfd_socket, c->pidfd, e) < 0)
 		return -1;
-	/* Whoever ends a create believes that there will be no container. */
+	/* A user who ends a create believes that there will be no container. */
 	if (patience_is_signalled() && patience_check(e) < 0)
 		return -1;
 	if (stage_say(sock, STAGE_COMMITTED, e) < 0)

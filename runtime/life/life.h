@@ -5,7 +5,7 @@
  * signal mask, handler, umask or directory that was not there before. What is in the structs lives
  * as long as the arena that was given.
  *
- * What the caller should know though nothing has failed, or besides the failure, is a note: it goes
+ * A note is what the caller should know though nothing has failed, or besides the failure: it goes
  * to the noter that he gave (oci/notes.h; NULL: to nobody) in the moment when it is known. The log
  * gets what is for those who look for errors, and nothing else: lines of the levels info and debug.
  *
@@ -39,7 +39,7 @@ struct given_tree {
 	int tree_fd; /* attached nowhere; it stays the caller's to close */
 };
 
-/* What boxes have besides; all zero: it is none. */
+/* For boxes; all zero: it is none. */
 struct box_options {
 	bool ids_if_possible; /* a host that can't map them is no reason to refuse (policy code) */
 	bool limits_if_possible; /* … and without cgroups rlimits hold what they can */
