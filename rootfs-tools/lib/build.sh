@@ -57,7 +57,7 @@ choose() {
 		[ "$(python3 "$HERE/lib/packages.py" recipe "$lock")" = "sha256:$(recipe_sum)" ] ||
 			say "$name: the recipe has changed since the lock was made: the packages are the same, the digest will be another"
 		[ -z "$opt_frozen" ] || return 0
-		# What the lock names is built; what the mirror has now is only told.
+		# The lock's packages are built; what the mirror has now is only told.
 		if resolve "$work/now"; then
 			tell_changes "$lock" "$work/now" 'the mirror has moved on; the lock stays at the older:'
 		else
@@ -171,7 +171,7 @@ pack() {
 
 uuid_of() { sed -E 's/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/\1-\2-\3-\4-\5/' <<<"$1"; }
 
-# What besides packages decides the bytes: the recipe and the code that finishes a tree; or the archive that was imported.
+# Decides the bytes, besides packages: the recipe and the code that finishes a tree; or the archive that was imported.
 recipe_sum() {
 	[ -z "${archive:-}" ] || { sha256sum <"$archive" | cut -d ' ' -f 1 && return; }
 	cat "${recipe_files[@]}" "$HERE/finish.sh" "$HERE/finish-end.sh" | sha256sum | cut -d ' ' -f 1

@@ -8,7 +8,7 @@ cached() { echo "$cache/files/$1$2"; }
 open_cache() {
 	cache=$(cache_dir)
 	mkdir -p "$cache/files"
-	# What a crash left half written.
+	# Files that a crash left half written.
 	find "$cache/files" -name '*.*.*' -mmin +600 -delete
 }
 

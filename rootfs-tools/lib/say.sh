@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What is said to people. All of it goes to stderr: stdout is for answers.
+# Words for people. All of them go to stderr: stdout is for answers.
 
 say() { [ -n "${opt_quiet:-}" ] || printf '%s\n' "$*" >&2; }
 

@@ -30,7 +30,7 @@ enum approve_risk { RISK_LOW, RISK_MEDIUM, RISK_HIGH, RISK_CRITICAL };
 extern const struct json_word approve_risk_words[];
 const char *approve_risk_word(enum approve_risk r);
 
-/* What an answer is good for: this call, all of its box, or all until it is taken back. */
+/* The reach of an answer: this call, all of its box, or all until it is taken back. */
 enum approve_scope { SCOPE_UNSAID, SCOPE_ONCE, SCOPE_BOX, SCOPE_ALWAYS };
 extern const struct json_word approve_scope_words[];
 const char *approve_scope_word(enum approve_scope s);
@@ -152,7 +152,7 @@ struct approve_grant {
 	char *since; /* for people */
 };
 
-/* What an answer was good for besides the call itself. */
+/* Keeps what an answer was good for besides the call itself. */
 int approve_grant(struct approve_queue *q, const struct approve_question *x, struct arena *a,
 		  struct error *e);
 

@@ -76,7 +76,7 @@ static bool is_trusted(int fd, mode_t type)
 	       (st.st_uid == geteuid() || geteuid() == 0) && (type == S_IFDIR || st.st_nlink == 1);
 }
 
-/* Whoever holds it does so for a moment, or was stopped in it. */
+/* Its holder has it for a moment, or was stopped in it. */
 static int lock_take(int fd, struct error *e)
 {
 	const int64_t until = patience_until(LOCK_S * 1000);
@@ -300,7 +300,7 @@ int approve_ask(struct approve_queue *q, struct approve_question *x, uint32_t ti
 	return question_write(q, x, a, e);
 }
 
-/* What the rules said when it was asked holds, whoever answers. */
+/* The rules' word of when it was asked holds, whoever answers. */
 static int answer_check(const struct approve_question *x, enum approve_scope scope,
 			struct error *e)
 {

@@ -63,7 +63,7 @@ size_t approve_show(struct buf *b, const char *text, size_t most)
 	return left;
 }
 
-/* What does not fit is said before what does. */
+/* Parts that do not fit are said before those that do. */
 static void prompt_shown(const struct approve_question *x, size_t most, struct buf *b)
 {
 	struct buf shown = buf_new(b->arena, b->max);

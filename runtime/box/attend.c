@@ -279,7 +279,7 @@ static uint64_t run_most(const struct stream *s)
 	return s->bytes + (uint64_t)(size > 0 ? size : 1 << 20);
 }
 
-/* Whoever reads our output may
+/* The reader of our output may
  * take his time, unless the time was up: then he has a moment for each part of it. */
 void run_drain(struct running *x)
 {

@@ -8,9 +8,9 @@
  * The hash is SHA-256 of the hash of the line before (as digits; 64 zeros before line 1) and of the
  * line itself without ,"hash":"…". So it vouches for every byte up to there, in this order.
  *
- * What is no such line is torn: an append that was cut short. The next append leaves it, and writes
- * a line of the verb AUDIT_RECOVERY behind it that has its length and its hash. Without that, it is
- * not explained, and the file not good.
+ * Anything else than such a line is torn: an append that was cut short. The next append leaves it,
+ * and writes a line of the verb AUDIT_RECOVERY behind it that has its length and its hash. Without
+ * that, it is not explained, and the file not good.
  */
 #pragma once
 

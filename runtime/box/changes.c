@@ -310,7 +310,7 @@ static bool looking_walk(struct looking *l, int dfd, int below_dfd, const char *
 		looking_note_closed(l, at);
 		return true;
 	}
-	/* What wasn't read isn't gone. */
+	/* Names that weren't read aren't gone. */
 	if (l->c->more || !looking_deleted(l, below_dfd, &names, at))
 		return false;
 	for (i = 0; i < names.n; i++) {

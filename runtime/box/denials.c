@@ -167,8 +167,8 @@ static bool address_is_local(const struct sockaddr_storage *s)
 	       (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr) && v6->sin6_addr.s6_addr[12] == 127);
 }
 
-/* Whoever has the number of a process that was killed meanwhile is another one: what was read of
- * him is not told. */
+/* The number of a process that was killed meanwhile may be another one's: what was read of that is
+ * not told. */
 static bool ask_still_waits(const struct denials *d, const struct seccomp_notif *ask)
 {
 	uint64_t id = ask->id;

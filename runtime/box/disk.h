@@ -1,8 +1,8 @@
 /*
  * A workspace that is larger than memory may hold: a filesystem in a file without a name, on a
  * block device that goes away with its mount, on a mount that is attached nowhere but in the box.
- * Whoever is killed leaves nothing of it. The kernel mounts only what mke2fs has written a moment
- * before, to a file that nobody else can reach.
+ * A process that is killed leaves nothing of it. The kernel mounts only what mke2fs has written a
+ * moment before, to a file that nobody else can reach.
  *
  * Where that can't be had, and for ordinary users, it is a directory, whose size nobody limits.
  */

@@ -149,7 +149,7 @@ static void image_unmount(int root_dfd, const char *name)
 		unlinkat(root_dfd, name, 0);
 }
 
-/* Whoever comes first mounts it. */
+/* The first one who comes mounts it. */
 static int image_use(int root_dfd, const char *name, const char *place, int file_fd,
 		     struct error *e)
 {

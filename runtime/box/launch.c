@@ -55,7 +55,7 @@ int run_open_pipes(struct running *x, struct error *e)
 	return 0;
 }
 
-/* Who reads along learns before the program runs what can't be had. */
+/* A reader of events learns before the program runs what can't be had. */
 static void run_take_note(void *context, const char *text)
 {
 	struct running *x = context;
@@ -79,21 +79,21 @@ struct create_options box_options(const struct box_request *q, const struct box_
 		.console_fd = -1,
 		.policy = q->policy ? q->policy : "code",
 		.strict = q->strict_limits,
-		.ids_if_possible = !q->policy,
-		.limits_if_possible = true,
-		.few_cgroups = true,
 		.no_cgroups = q->no_cgroups,
 		.systemd = q->systemd,
 		.systemd_timeout_s = q->systemd_timeout_s,
-		.reaped = true,
-		.keep_root = true,
-		.program_comes = q->language && q->language->compile[0] && !q->compiles,
-		.pure = q->pure,
 		.learning = q->learning,
 		.take_listener = q->denials != DENIALS_NONE,
-		.observe = q->denials == DENIALS_FULL  ? OBSERVE_FULL :
-			   q->denials == DENIALS_CALLS ? OBSERVE_CALLS :
-							 OBSERVE_NOTHING,
+		.box = {.ids_if_possible = !q->policy,
+			.limits_if_possible = true,
+			.few_cgroups = true,
+			.reaped = true,
+			.keep_root = true,
+			.program_comes = q->language && q->language->compile[0] && !q->compiles,
+			.pure = q->pure,
+			.observe = q->denials == DENIALS_FULL  ? OBSERVE_FULL :
+				   q->denials == DENIALS_CALLS ? OBSERVE_CALLS :
+								 OBSERVE_NOTHING},
 	};
 }
 
@@ -193,9 +193,9 @@ int run_create(struct running *x, struct error *e)
 	o.id = x->r->id;
 	o.console_fd = x->console[0];
 	o.streams = q->terminal ? NULL : streams;
-	o.control_fd = x->control[0];
-	o.given = &given;
-	o.n_given = given.tree_fd >= 0 ? 1 : 0;
+	o.box.control_fd = x->control[0];
+	o.box.given = &given;
+	o.box.n_given = given.tree_fd >= 0 ? 1 : 0;
 	o.noter = &noter;
 	if (box_cgroup_open(q, true, x->r->id, x->a, &x->boxes, &x->root, e) < 0 ||
 	    box_config_write(q, &x->root, x->a, &config, e) < 0)

@@ -140,7 +140,7 @@ static int listen_do(const struct listening *x, struct error *e)
 					listen_end(e);
 }
 
-/* Who is not root enters by way of the user namespace. */
+/* An ordinary user enters by way of the user namespace. */
 static int listen_enter(int pidfd, struct error *e)
 {
 	if (!sys_is_machine_root() && setns(pidfd, CLONE_NEWUSER) < 0)

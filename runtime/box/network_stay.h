@@ -1,7 +1,7 @@
 /*
  * The network of a box that stays, and changes to it while it does.
  *
- * Who holds what. The box's sbxrun-net is the one process that waits beside it: it has the
+ * The box's sbxrun-net is the one process that waits beside it: it has the
  * listeners of the box's network namespace, and the rules. It is nobody's child after the
  * create, holds a pidfd of the box's first process, and ends with that. Whoever works with the
  * box reaches it by ROOT/box-ID/egress.sock, in a directory that is the owner's alone: a call,

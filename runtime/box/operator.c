@@ -291,7 +291,7 @@ int operator_hold_model(const struct operator_file *f, const struct operator_mod
 			 OPERATOR_MODEL_DISK_MB, e);
 }
 
-/* What may be allowed at most, in words that a message has room for. */
+/* The most that may be allowed, in words that a message has room for. */
 static const char *rules_text(const struct strings *allowed, struct arena *a)
 {
 	struct buf b = buf_new(a, 1024);

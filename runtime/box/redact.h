@@ -3,14 +3,14 @@
  * is put in the place of what it finds. Rules work one after the other, in the order of the table
  * and then of the user's file: each reads what the one before it has left.
  *
- * What is exact: a rule is tried at each byte, from left to right. It sees at most `longest` bytes
+ * Exactness: a rule is tried at each byte, from left to right. It sees at most `longest` bytes
  * from there on, and REDACT_LOOK_BACK bytes before. So the result is a function of the text alone,
  * however the text was cut into pieces.
  *
- * What is held back: a byte, as long as a match that begins at or before it may still come. That is
+ * Held back is a byte, as long as a match that begins at or before it may still come. That is
  * nothing for most text, and at most redact_hold() bytes.
  *
- * What costs too much: a rule gets a number of steps at a place, and now and then a larger number.
+ * Cost: a rule gets a number of steps at a place, and now and then a larger number.
  * Where that isn't enough, nobody knows whether there is a secret; then the `longest` bytes from
  * there on become REDACT_UNCHECKED, and that is counted. Nothing passes unread.
  *

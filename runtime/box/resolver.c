@@ -82,7 +82,7 @@ static int resolver_visit(int pidfd)
 	return fd;
 }
 
-/* Who is not root enters by way of the user namespace, from which there is no way back. */
+/* An ordinary user enters by way of the user namespace, from which there is no way back. */
 static int resolver_send_for(int pidfd)
 {
 	int pair[2], fd = -1;

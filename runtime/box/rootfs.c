@@ -59,7 +59,7 @@ static int root_lock(const char *dir)
 	for (tries = 0; tries < REOPENS; tries++) {
 		autoclose int dfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-		/* Who may not read it can't lock it. */
+		/* A caller who may not read it can't lock it. */
 		if (dfd < 0 && errno == EACCES)
 			return open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (dfd < 0)

@@ -229,7 +229,7 @@ bool sandbox_is_paused(const char *root, const char *container)
 	return paused;
 }
 
-/* What fails once is tried again, for a box that stays frozen is of no use to anybody; and a look
+/* A thaw that fails is tried again, for a box that stays frozen is of no use to anybody; and a look
  * that fails says that it isn't frozen. False: it may be so still. */
 static bool sandbox_resume(const struct sandbox *s)
 {
@@ -335,7 +335,7 @@ int sandbox_lock(struct sandbox *s, int64_t until, struct arena *a, struct error
 	sandbox_touch(s);
 	/* Leftovers of a call whose caller and reaper were killed. */
 	s->has_sessions = session_is_any(s) && !sandbox_is_marked(s, MARK_CALL);
-	/* Who was killed while it kept a snapshot has left sessions as they were, but frozen. */
+	/* A call that was killed while it kept a snapshot has left sessions frozen. */
 	if (s->has_sessions && sandbox_is_marked(s, MARK_FROZEN))
 		sandbox_thaw(s);
 	if (!sandbox_is_quiet(s, a))

@@ -161,7 +161,7 @@ struct sandbox_view {
 	int64_t idle_s;
 	struct sandbox_facts facts;
 };
-/* What it may reach as of now, among the limits of a view. */
+/* Puts what it may reach as of now among the limits of a view. */
 void sandbox_view_network(struct sandbox_view *v, const struct sandbox *s, struct arena *a);
 int sandbox_list(const char *root, struct arena *a, struct sandbox_view **ret, size_t *ret_n,
 		 struct error *e);

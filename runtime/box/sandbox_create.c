@@ -143,22 +143,22 @@ static int making_create(const struct making *m, struct created *ret, struct err
 	if (null_fd < 0)
 		return err_sys(e, "open /dev/null");
 	if (m->workspace_fd >= 0)
-		given[o.n_given++] = (struct given_tree){BOX_WORKSPACE, m->workspace_fd};
+		given[o.box.n_given++] = (struct given_tree){BOX_WORKSPACE, m->workspace_fd};
 	if (m->layer_fd >= 0)
-		given[o.n_given++] = (struct given_tree){"/", m->layer_fd};
+		given[o.box.n_given++] = (struct given_tree){"/", m->layer_fd};
 	if (making_config(m, &config, e) < 0)
 		return -1;
 	o.id = sandbox_container(m->id, m->a);
-	o.cgroup_name = m->cgroup;
+	o.box.cgroup_name = m->cgroup;
 	o.config_text = config.data;
 	o.config_len = config.len;
-	o.given = given;
-	o.root_upper = m->q->writable_root;
+	o.box.given = given;
+	o.box.root_upper = m->q->writable_root;
 	o.streams = streams;
-	o.control_fd = -1;
-	o.program_comes = true;
+	o.box.control_fd = -1;
+	o.box.program_comes = true;
 	o.take_listener = false;
-	o.observe = OBSERVE_NOTHING;
+	o.box.observe = OBSERVE_NOTHING;
 	o.noter = &noter;
 	if (life_create(&o, m->a, ret, e) < 0)
 		return -1;
@@ -279,7 +279,7 @@ int sandbox_create(const struct box_request *q, const struct sandbox_wish *wish,
 		err_set(e, e->class, "%s", box_words(e->text, a));
 		return box_refuse_all(q, a, e);
 	}
-	/* Whoever had that name before is no longer asked for. */
+	/* A box that had that name before is no longer asked for. */
 	if (sandbox_registry_find(q->state_root, id, a))
 		sandbox_registry_add(registry_fd, id, "", a);
 	*ret_id = id;

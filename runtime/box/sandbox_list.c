@@ -117,7 +117,7 @@ static const char *sweep_reason(const struct sandbox *s, enum status status)
 {
 	const int64_t idle = sandbox_now() - s->used;
 
-	/* Who made it holds the lock on the list, so nobody does any more. */
+	/* Its maker holds the lock on the list, so nobody does any more. */
 	if (s->lock_fd < 0)
 		return status == STATUS_CREATING ? NULL : "was never finished";
 	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)

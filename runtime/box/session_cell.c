@@ -239,7 +239,7 @@ static int cell_finish(struct running *x, const struct created *counted, struct 
 		cell_end_session(x, &end);
 	if (c->is_lost && x->last.kind == REAPER_FAILED)
 		return run_explain_start(x, e);
-	/* Whoever breaks the rules has no values. */
+	/* A driver that breaks the rules has no values. */
 	if (c->broken.class) {
 		session_frames_end(&c->frames);
 		session_frames_begin(&c->frames, c->frames.id, x->a);

@@ -4,7 +4,7 @@
  * (archive.h). Its facts say what the box was like, so that one like it can be made when the box is
  * long gone.
  *
- * Who writes there holds a lock on the directory, and writes to :NAME, which becomes NAME when it
+ * A writer holds a lock on the directory, and writes to :NAME, which becomes NAME when it
  * is whole. What has a colon in front is left by somebody who was killed; the next one removes it.
  */
 #pragma once

@@ -20,7 +20,7 @@ int workspace_open(struct workspace *w, pid_t pid, int pidfd, struct error *e);
 /* Before anything runs: whether a copy could be put where it is wanted. */
 int workspace_check_target(const struct box_request *q, struct error *e);
 
-/* What it holds; nothing is known of a directory of the host's. */
+/* Says what it holds; nothing is known of a directory of the host's. */
 void workspace_measure(const struct workspace *w, const struct box_request *q,
 		       struct box_result *r);
 

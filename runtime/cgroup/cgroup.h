@@ -11,7 +11,7 @@
  * not ours and must not be destroyed; whatever fails after it: cgroup_destroy with the record's
  * dirs.
  *
- * What follows acts on directories that are the container's by its claim (cgroup/claim.c). At the
+ * The calls below act on directories that are the container's by its claim (cgroup/claim.c). At the
  * same path there may be another's, or nobody's: these are taken for missing.
  */
 #pragma once

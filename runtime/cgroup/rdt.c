@@ -188,7 +188,7 @@ int rdt_make(const struct rdt_plan *p, struct cgroup_handle *h, struct error *e)
 	return result;
 }
 
-/* Whoever has joined meanwhile would fall out of it. */
+/* A process that has joined meanwhile would fall out of it. */
 static bool class_is_empty(const struct rdt_group *g)
 {
 	char path[4096], text[16];

@@ -98,7 +98,7 @@ static int approve_run_show(struct cli *c, const char *id, struct buf *b, struct
 	return 0;
 }
 
-/* What was done. */
+/* Says what was done. */
 static void answer_tell(const struct cli *c, const struct approve_question *x, struct buf *b)
 {
 	static const char *const goods[] = {

@@ -140,7 +140,7 @@ static bool line_is_of(const char *line, size_t len, const char *box)
 	return is;
 }
 
-/* What a box was asked for, and why it failed; what a program was called with is in --json. */
+/* The deed that was asked of a box, and why it failed; a program's arguments are in --json. */
 static void deed_print(struct buf *b, const struct shown *s, struct arena *a)
 {
 	size_t i;

@@ -43,9 +43,9 @@ int box_deed_begin(struct cli *c, const char *verb, bool has_box, const struct c
  * back is those, or a failure to record it. */
 int box_deed_end(struct cli *c, int result, struct error *e);
 
-/* What is printed when it is recorded, in place of cli_print(). */
+/* Prints the answer when it is recorded, in place of cli_print(). */
 void box_answer(struct cli *c, const struct buf *b);
-/* What is recorded of a box that was made, and of what was written or read. */
+/* Notes for the record a box that was made, and what was written or read. */
 void box_deed_made(struct cli *c, const struct sandbox *s);
 void box_deed_content(struct cli *c, const char *data, size_t len);
 

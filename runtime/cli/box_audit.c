@@ -1,5 +1,5 @@
 /*
- * What is recorded of a verb of box: a line each in the files of the audit (box/audit.h), in this
+ * The record of a verb of box: a line each in the files of the audit (box/audit.h), in this
  * order:
  *
  *	1. the files are tried: what can't be recorded is not done

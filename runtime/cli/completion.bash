@@ -2,7 +2,7 @@
 # Completion of sbxrun for bash. It knows no command and no option by itself: both are read from the
 # program's own help, each text once a shell, so that they can't differ from the program that is called.
 #
-# What follows from the help's words: DIR is completed with directories, FILE and PATH with files,
+# The help's words say what follows: DIR is completed with directories, FILE and PATH with files,
 # a|b|c with these words, ID with the containers there are (of --root, if that was given), SIGNAL with
 # signals. One process of sbxrun a completion in the usual case, none for what was asked before.
 

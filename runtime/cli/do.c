@@ -299,7 +299,7 @@ bool do_says(const struct cli *c, const char *option)
 	return false;
 }
 
-/* Whoever wants one object gets one, also where the command line was not understood. */
+/* A caller who wants one object gets one, also where the command line was not understood. */
 static void do_fail(struct cli *c, const struct error *e)
 {
 	struct box_result r = {

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "doctor/doctor.h"
 
-/* Who asks. Root of a user namespace has all capabilities, and nothing of the machine. */
+/* The caller. Root of a user namespace has all capabilities, and nothing of the machine. */
 enum doctor_who {
 	WHO_ROOT = 1,
 	WHO_INNER_ROOT = 2,

@@ -1,4 +1,4 @@
-/* What is wrong with a rule that is none, and how it is written. Pure; the error is for people, and
+/* Mistakes of a rule that is none, and how it is written. Pure; the error is for people, and
  * shows only what can be read as a host. */
 #include <string.h>
 #include <strings.h>

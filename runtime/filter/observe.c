@@ -64,9 +64,12 @@ static void observe_add(struct oci_seccomp *c, const struct observed *o, size_t 
 void observe_add_rules(struct oci_seccomp *c, enum observe how, struct arena *a)
 {
 	const size_t n = c->syscalls.n;
+	struct oci_seccomp *profile = arena_new(a, struct oci_seccomp);
 	struct oci_seccomp_rule *wider;
 	size_t i, way;
 
+	*profile = *c;
+	c->profile = profile;
 	c->observed = c->set && how != OBSERVE_NOTHING;
 	if (!c->observed)
 		return;

@@ -23,7 +23,8 @@
 
 enum observe { OBSERVE_NOTHING, OBSERVE_CALLS, OBSERVE_FULL };
 
-/* Before the filter is built, and after the judge is: what is asked about though it is allowed. */
+/* Before the filter is built: what is asked about though it is allowed. c->profile is the judge's:
+ * what c was. */
 void observe_add_rules(struct oci_seccomp *c, enum observe how, struct arena *a);
 
 /* After it: the filter asks where it denied. */

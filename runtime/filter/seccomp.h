@@ -2,7 +2,7 @@
  * From linux.seccomp to a BPF program. Pure: it is a part of the plan, made by the parent before
  * clone, so that errors come early; init loads it (security/seccomp_install.h).
  *
- * What a profile means here:
+ * The meaning of a profile here:
  *  - The native architecture is always covered; `architectures` adds to it. A system call of any
  *    other architecture kills the process. One of the other byte order can't run on this host: it
  *    is left out.

@@ -10,7 +10,7 @@
 #include "plan/security.h"
 
 struct hook_setting {
-	/* What a hook without an environment of its own gets; NULL: a PATH. */
+	/* For a hook without an environment of its own; NULL: a PATH. */
 	const struct strings *env;
 	/* The directory it runs in, by name (if that isn't there any more: /) or by descriptor.
 	 * Neither: that of the process. */

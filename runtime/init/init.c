@@ -444,7 +444,7 @@ static const struct step create_steps[] = {
 
 /* ---- start ---- */
 
-/* Whoever may connect to the socket in the state directory may start the container. */
+/* A process that may connect to the socket in the state directory may start the container. */
 static int init_await_start(struct init *in)
 {
 	struct error from;

@@ -6,7 +6,7 @@
 #include "json/types.h"
 #include "learn/watch.h"
 
-/* Who would have to give a call that was refused. */
+/* The one who would have to give a call that was refused. */
 enum needs_giver {
 	GIVER_CONFIG,  /* the config's own profile, or the language's */
 	GIVER_CALLS,   /* row system-calls */

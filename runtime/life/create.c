@@ -29,6 +29,7 @@
 #include "life/notify.h"
 #include "life/policy.h"
 #include "life/range.h"
+#include "life/settle.h"
 #include "ns/members.h"
 #include "ns/netdev.h"
 #include "ns/spawn.h"
@@ -60,8 +61,8 @@ struct making {
 
 /*
  * The record of what is about to be made. It asks the host for what others may change at any time
- * and what decides what will be removed: which cgroups are missing, whether the class of resctrl is
- * there, what the root lies on. The later, the less can come in between.
+ * and what decides what will be removed: which cgroups are missing, what the root lies on. The
+ * later, the less can come in between.
  */
 static int create_record(const struct making *m, const struct host_facts *facts,
 			 struct record *ret, struct error *e)
@@ -69,10 +70,9 @@ static int create_record(const struct making *m, const struct host_facts *facts,
 	const struct oci_config *c = m->bundle.config;
 	const struct plan *p = &m->plan;
 	struct arena *a = m->a;
-	const bool class_exists = p->rdt.group.set && rdt_class_exists(&p->rdt.group);
 	struct cgroup_dirs dirs = {0};
 
-	if (p->rdt.group.ours && class_exists)
+	if (p->rdt.group.ours && facts->rdt_class_exists)
 		return err_set(e, ERR_EXISTS, "linux.intelRdt: %s exists", p->rdt.group.class);
 	if (!p->cgroup.skipped_reason)
 		dirs = cgroup_dirs_settle(&p->cgroup, life_state_dir(m->o->root, m->o->id, a), a);
@@ -105,7 +105,7 @@ static int create_record(const struct making *m, const struct host_facts *facts,
 		.annotations = c->annotations,
 	};
 	life_record_policy(&m->tightened.policy, &m->tightened.clamps, a, ret);
-	ret->rdt.made = p->rdt.may_make && !ret->rdt.ours && !class_exists;
+	ret->rdt.made = p->rdt.may_make && !ret->rdt.ours && !facts->rdt_class_exists;
 	return 0;
 }
 
@@ -138,7 +138,8 @@ static int create_prepare_record(const struct making *m, struct error *e)
 	return store_prepare(&m->made.store, &r, m->a, e);
 }
 
-/* Whoever may look at it at any time. Others had to do so while it waited for its maps. */
+/* A parent that may look at it at any time does so now. Others had to do so while it waited for its
+ * maps. */
 static int create_find_ns_ids(struct making *m, struct error *e)
 {
 	struct record *r = &m->made.record;
@@ -272,7 +273,7 @@ static int create_commit(struct making *m, int sock, struct error *e)
 	range_settle(&m->tightened, c->record.pid, c->record.pid_start);
 	if (o->pidfd_socket && life_send_pidfd(o->pidfd_socket, c->pidfd, e) < 0)
 		return -1;
-	/* Whoever ends a create believes that there will be no container. */
+	/* A user who ends a create believes that there will be no container. */
 	if (patience_is_signalled() && patience_check(e) < 0)
 		return -1;
 	if (stage_say(sock, STAGE_COMMITTED, e) < 0)
@@ -465,10 +466,10 @@ static int create_take_upper(const struct making *m, const struct given_tree *gi
 
 static int create_take_given(const struct making *m, struct sources *s, struct error *e)
 {
-	const struct given_tree *given = m->o->given;
+	const struct given_tree *given = m->o->box.given;
 	size_t i;
 
-	for (i = 0; i < m->o->n_given; i++)
+	for (i = 0; i < m->o->box.n_given; i++)
 		if ((str_eq(given[i].destination, "/") ?
 			     create_take_upper(m, &given[i], s, e) :
 			     create_take_tree(m, &given[i], s, e)) < 0)
@@ -491,6 +492,7 @@ static int create_check_names(const struct making *m, struct error *e)
 static int create_prepare(struct making *m, struct error *e)
 {
 	const struct create_options *o = m->o;
+	struct bundle *b = &m->bundle;
 	struct init *in = &m->init;
 	struct host_facts facts;
 
@@ -498,10 +500,10 @@ static int create_prepare(struct making *m, struct error *e)
 	    life_probe_for(o, m->a, &facts, e) < 0)
 		return -1;
 	timing_mark("host probed");
-	if (bundle_load(o, m->a, &m->bundle, e) < 0 || create_check_names(m, e) < 0 ||
-	    life_plan(o, &facts, &m->bundle, m->a, &m->joins, &m->plan, &m->tightened, e) < 0)
+	if (bundle_load(o, m->a, b, e) < 0 || create_check_names(m, e) < 0 ||
+	    settle_config(o, b, &facts, m->a, &m->joins, &m->tightened, e) < 0 ||
+	    life_plan(o, &facts, b->config, b->dir, &m->tightened, m->a, &m->plan, e) < 0)
 		return -1;
-	m->plan.root_kept = o->keep_root && !o->root_upper;
 	timing_mark("planned");
 	life_log_plan(&m->plan, m->a);
 	if (guard_check_joins(&m->plan, &m->joins, e) < 0)
@@ -519,7 +521,7 @@ static int create_prepare(struct making *m, struct error *e)
 		return -1;
 	timing_mark("binds prepared");
 	in->host.sources.nodes_fd = nodes_new_for(&m->plan);
-	if (o->reaped && (in->reaper.file_fd = reaper_open(e)) < 0)
+	if (o->box.reaped && (in->reaper.file_fd = reaper_open(e)) < 0)
 		return -1;
 	if ((m->plan.program.set && init_check_filter(in, e) < 0) ||
 	    life_settle_notes(&m->plan, o->strict, o->noter, m->a, e) < 0)
@@ -585,8 +587,8 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 				.listen_fds = o->listen_fds,
 				.console_fd = -1},
 			 .reaper = {.file_fd = -1,
-				    .control_fd = o->reaped ? o->control_fd : -1,
-				    .program_comes = o->program_comes}},
+				    .control_fd = o->box.reaped ? o->box.control_fd : -1,
+				    .program_comes = o->box.program_comes}},
 	};
 	m->tightened.takes_range = true;
 	result = create_prepare(m, e);
@@ -608,7 +610,7 @@ int life_create(const struct create_options *o, struct arena *a, struct created 
 	m->made.take_listener = o->take_listener;
 	m->made.judge = m->plan.judge;
 	m->made.learning = o->learning;
-	m->made.reaped = o->reaped;
+	m->made.reaped = o->box.reaped;
 	timing_mark("created");
 	log_info("container %s created, init is process %d", o->id, m->made.pid);
 	m->made.terminal_is_ours = m->plan.program.terminal && !o->console_socket;

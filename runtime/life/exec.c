@@ -24,6 +24,7 @@
 #include "life/guard.h"
 #include "life/internal.h"
 #include "life/policy.h"
+#include "life/settle.h"
 #include "ns/launch.h"
 #include "oci/names.h"
 #include "oci/oci.h"
@@ -472,7 +473,6 @@ static int exec_plan(struct joining *x, const char *const **ret_subs, struct err
 	const struct exec_options *o = x->o;
 	const struct cgroup_dirs cgroups = life_cgroups(&x->record);
 	struct policy_clamps clamps = {0};
-	struct seccomp_program judge;
 	struct host_facts facts;
 	struct policy policy;
 
@@ -484,17 +484,17 @@ static int exec_plan(struct joining *x, const char *const **ret_subs, struct err
 		ids_give_range(&x->config, x->record.id_range, x->a);
 	/* Rlimits, which hold a box without cgroups, have to hold its calls, too. */
 	if (x->joins && !cgroups.n)
-		life_limit_by_rlimits(&x->config, x->a);
+		settle_limits_by_rlimits(&x->config, x->a);
 	if (exec_probe_labels(x, &facts.lsm, e) < 0 ||
 	    exec_find_namespaces(&x->join, &x->record, &facts.own_ns, e) < 0)
 		return -1;
 	if (life_policy_of(&x->record, x->a, &policy, e) < 0 ||
 	    exec_check_policy(&policy, o, e) < 0 ||
-	    policy_tighten_exec(&policy, &facts, &x->config, x->a, &clamps, e) < 0 ||
-	    life_watch(&x->config.linux_.seccomp, o->observe, false, x->a, &judge, e) < 0 ||
-	    plan_make_exec(&x->config, o->id, &facts, x->a, &x->plan, e) < 0)
+	    policy_tighten_exec(&policy, &facts, &x->config, x->a, &clamps, e) < 0)
 		return -1;
-	life_watch_planned(&x->config.linux_.seccomp, &judge, &x->plan);
+	settle_filter(&x->config.linux_.seccomp, o->observe, false, x->a, &facts);
+	if (plan_make_exec(&x->config, o->id, &facts, x->a, &x->plan, e) < 0)
+		return -1;
 	x->plan.root_upper = x->record.root_upper;
 	policy_set_conditions_exec(&policy, &x->config, &facts, x->a, &x->plan);
 	return 0;

@@ -18,6 +18,7 @@
 #include "life/internal.h"
 #include "life/policy.h"
 #include "life/range.h"
+#include "life/settle.h"
 #include "oci/names.h"
 #include "policy/conditions.h"
 #include "policy/tighten.h"
@@ -118,7 +119,7 @@ static void explain_notes(const struct create_options *o, const struct host_fact
 	size_t i;
 
 	*ret = p->warnings;
-	if (o->ids_if_possible && facts->no_id_range)
+	if (o->box.ids_if_possible && facts->no_id_range)
 		notes_add(ret, arena_printf(a, "no user namespace, since %s", facts->no_id_range),
 			  a);
 	for (i = 0; i < p->cgroup.warnings.n; i++)
@@ -160,7 +161,7 @@ static int explain_plan(const struct create_options *o, const struct policy *pol
 	int result;
 
 	if (life_probe_for(o, a, &facts, e) < 0 || bundle_load(o, a, &bundle, e) < 0 ||
-	    life_look_for(bundle.config, a, &joins, &facts, e) < 0)
+	    settle_facts(bundle.config, o->id, a, &joins, &facts, e) < 0)
 		return -1;
 	if (policy)
 		t.policy = *policy;
@@ -170,8 +171,8 @@ static int explain_plan(const struct create_options *o, const struct policy *pol
 		range_find(o, bundle.dir, bundle.config, a, &facts, &t);
 	if (policy) {
 		policy_tighten_all(policy, &facts, bundle.config, a, &x->clamps, &x->refusals);
-		life_limit_without_cgroups(&facts, bundle.config, a, &missing);
-		if (o->pure)
+		settle_limits(&facts, bundle.config, a, &missing);
+		if (o->box.pure)
 			pure_narrow(&bundle.config->linux_.seccomp, a);
 	}
 	result = plan_make(bundle.config, o->id, bundle.dir, &facts, a, p, e);
@@ -179,7 +180,7 @@ static int explain_plan(const struct create_options *o, const struct policy *pol
 	if (result < 0)
 		return -1;
 	if (policy) {
-		life_measure_machine(policy, &facts);
+		settle_machine(policy, &facts);
 		policy_set_conditions(policy, bundle.config, &facts,
 				      path_clean(a, life_state_dir(o->root, ".", a)), a, p);
 		if (!r)
@@ -214,7 +215,7 @@ int life_explain(const struct create_options *o, struct arena *a, struct explana
 	if (bundle_load(o, a, &bundle, e) < 0 ||
 	    life_choose_policy(o->policy, &bundle.config->annotations, a, &policy, e) < 0)
 		return -1;
-	if (o->ids_if_possible && policy.level[LEVEL_USER_NS] == USER_NS_ALWAYS)
+	if (o->box.ids_if_possible && policy.level[LEVEL_USER_NS] == USER_NS_ALWAYS)
 		policy.level[LEVEL_USER_NS] = USER_NS_AUTO;
 	return explain_with(o, &policy, NULL, a, ret, e);
 }

@@ -79,7 +79,7 @@ static void watch_forward(const struct watch *w, const struct signalfd_siginfo *
 		foreground_reap(w->pid);
 		return;
 	}
-	/* Whoever stopped us may have used our terminal meanwhile. */
+	/* The one who stopped us may have used our terminal meanwhile. */
 	if (info->ssi_signo == SIGCONT)
 		terminal_make_raw_again(&w->f->terminal);
 	if (info->ssi_signo == SIGWINCH || info->ssi_signo == SIGCONT)

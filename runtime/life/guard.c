@@ -150,8 +150,8 @@ static bool guard_is_init_in(pid_t pid, const void *userns)
 	       guard_is_in_the_making(pid) && guard_is_in_userns(dir, userns) == 1;
 }
 
-/* Who shares our pid namespace sees hooks of a container in the making, and these, once they have
- * executed, belong to its user namespace. */
+/* A neighbour in our pid namespace sees hooks of a container in the making, and these, once they
+ * have executed, belong to its user namespace. */
 static int guard_find_init(const struct plan *p, const struct joins *j, bool *ret_found,
 			   struct error *e)
 {

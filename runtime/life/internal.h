@@ -8,7 +8,8 @@
 #include "rootfs/sources.h"
 #include "state/ranges.h"
 
-/* The policy that holds for a container, and what it changed. */
+/* The policy that holds for a container, and what was changed by it and for want of other things.
+ */
 struct tightened {
 	struct policy policy;
 	struct policy_clamps clamps;
@@ -18,6 +19,7 @@ struct tightened {
 	int root_mapped_fd;	/* the root, ids mapped, or -1 */
 	struct spent_trees spent; /* what was only cloned to see whether it maps ids */
 	char *overlay_work;	/* its work directory (rootfs/overlay.h), or NULL */
+	struct notes missing;	/* what this host has not, and the plan won't see */
 };
 
 #define TIGHTENED_NONE                                                                            \
@@ -77,34 +79,10 @@ int life_probe_for(const struct create_options *o, struct arena *a, struct host_
 /* Where a container's record is: an absolute path, though there may be nothing yet. */
 const char *life_state_dir(const char *root, const char *id, struct arena *a);
 
-/* Opens the namespaces that a bundle joins, adds to the facts what its config asks for, and makes
- * its plan. *ret_joins is the caller's to close. */
-struct bundle;
-/* Facts that only some configs need, and namespaces that the config joins, opened. */
-int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret_joins,
-		  struct host_facts *f, struct error *e);
-
-/* Before and after a plan is made: its filter asks about what it denies (filter/observe.h), and the
- * plan has the judge. */
-int life_watch(struct oci_seccomp *c, enum observe how, bool learns, struct arena *a,
-	       struct seccomp_program *ret_judge, struct error *e);
-void life_watch_planned(const struct oci_seccomp *c, const struct seccomp_program *judge,
-			struct plan *p);
-
-/* Where limits are had if possible and there are no cgroups, or not all of their controllers:
- * rlimits in their place, and notes about those that the plan won't see. */
-void life_limit_without_cgroups(const struct host_facts *f, struct oci_config *c, struct arena *a,
-				struct notes *notes);
-
-/* Those limits for a process that joins a container without cgroups. */
-void life_limit_by_rlimits(struct oci_config *c, struct arena *a);
-
-/* Measures the machine for made-up files of /proc. */
-void life_measure_machine(const struct policy *p, struct host_facts *f);
-
-int life_plan(const struct create_options *o, struct host_facts *facts, const struct bundle *b,
-	      struct arena *a, struct joins *ret_joins, struct plan *ret_plan,
-	      struct tightened *ret_tightened, struct error *e);
+/* From a config that is settled (life/settle.h), which is only read. */
+int life_plan(const struct create_options *o, const struct host_facts *facts,
+	      const struct oci_config *c, const char *bundle, const struct tightened *t,
+	      struct arena *a, struct plan *ret, struct error *e);
 
 /* Starts a created container: tells init, waits until the program runs, runs poststart hooks. After
  * a failed hook (ERR_HOOK) the caller must destroy the container, as the specification demands.

@@ -5,7 +5,7 @@
  * signal mask, handler, umask or directory that was not there before. What is in the structs lives
  * as long as the arena that was given.
  *
- * What the caller should know though nothing has failed, or besides the failure, is a note: it goes
+ * A note is what the caller should know though nothing has failed, or besides the failure: it goes
  * to the noter that he gave (oci/notes.h; NULL: to nobody) in the moment when it is known. The log
  * gets what is for those who look for errors, and nothing else: lines of the levels info and debug.
  *
@@ -39,6 +39,23 @@ struct given_tree {
 	int tree_fd; /* attached nowhere; it stays the caller's to close */
 };
 
+/* For boxes; all zero: it is none. */
+struct box_options {
+	bool ids_if_possible; /* a host that can't map them is no reason to refuse (policy code) */
+	bool limits_if_possible; /* … and without cgroups rlimits hold what they can */
+	const char *cgroup_name; /* where the config names none; NULL: the id */
+	bool few_cgroups; /* only those of v1 that a box needs (plan/cgroup.h) */
+	bool reaped; /* the first process is a reaper of ours (reaper/order.h) … */
+	int control_fd; /* … and this its end of the socket; -1: there is no program, it waits */
+	bool program_comes; /* its file is not there yet: the reaper writes it */
+	size_t n_given;
+	const struct given_tree *given;
+	int64_t root_upper; /* bytes of its own layer over the root; 0: none */
+	bool keep_root; /* others run in it, too: nothing is made in it */
+	enum observe observe; /* what is denied is asked about, too: with take_listener */
+	bool pure; /* it computes and does nothing else (filter/pure.h): with take_listener */
+};
+
 struct create_options {
 	const char *root; /* of the state */
 	const char *id;
@@ -57,28 +74,16 @@ struct create_options {
 	uint32_t systemd_timeout_s; /* for all that it is asked, by later verbs too; 0: the default
 				     */
 	const char *policy; /* a name, or a path; NULL: what the administrator says */
-	bool ids_if_possible; /* a host that can't map them is no reason to refuse (policy code) */
-	bool limits_if_possible; /* … and without cgroups rlimits hold what they can */
-	const char *cgroup_name; /* where the config names none; NULL: the id */
-	bool few_cgroups; /* only those of v1 that a box needs (plan/cgroup.h) */
 	bool strict; /* a config that can't be carried out in full is an error */
 	unsigned int preserve_fds;
 	unsigned int listen_fds; /* of these, the first: by socket activation */
 	bool notify;		 /* the caller is a service that wants to know when it is ready */
 	const int *streams;	 /* three descriptors for the program; NULL: the caller's own */
-	bool reaped; /* the first process is a reaper of ours (reaper/order.h) … */
-	int control_fd; /* … and this its end of the socket; -1: there is no program, it waits */
-	size_t n_given;
-	const struct given_tree *given;
-	int64_t root_upper; /* bytes of its own layer over the root; 0: none */
-	bool keep_root; /* others run in it, too: nothing is made in it */
-	bool program_comes; /* its file is not there yet: the reaper writes it */
-	enum observe observe; /* what is denied is asked about, too: with take_listener */
-	bool pure; /* it computes and does nothing else (filter/pure.h): with take_listener */
 	bool take_listener; /* of seccomp notifications: it comes with the start instead of going to
 			       listenerPath */
 	struct learning *learning; /* who watches its system calls (learn/watch.h); NULL: nobody */
 	const struct noter *noter; /* also for what is done with the container afterwards */
+	struct box_options box;
 };
 
 /* A container that this process made, and whose init is its child. */

@@ -225,7 +225,7 @@ struct call *server_new_call(const struct request *q)
 	return c;
 }
 
-/* What a model asks for a box, held against the operator's file as it is now. */
+/* A model's wishes for a box, held against the operator's file as it is now. */
 static int call_hold(struct call *c, struct error *e)
 {
 	const struct operator_models wish = {.memory_mb = c->args.memory_mb,

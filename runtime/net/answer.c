@@ -1,4 +1,4 @@
-/* What a host answers to the one request of a connection. */
+/* A host's answers to the one request of a connection. */
 #include "net/speech.h"
 
 enum { LINE, HEAD, OVER };

@@ -106,7 +106,7 @@ static void front_refuse_host(struct link *l)
 	link_refuse(l, EGRESS_BAD_HOST);
 }
 
-/* Who has looked up a name in the box asks for the address that stands for it there. */
+/* A program that has looked up a name in the box asks for the address that stands for it there. */
 static void front_recall_name(struct link *l)
 {
 	const struct name *name =

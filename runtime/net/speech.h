@@ -56,7 +56,7 @@ bool http_watch(struct http_watch *w, const char *p, size_t len);
  * us, and that this is the only request of the connection. Its length; 0: no room. */
 size_t http_write(const struct http_request *q, const char *p, char *to, size_t size);
 
-/* What a host answers to a request. Some do not say that it is their last answer, though they were
+/* A host's answer to a request. Some do not say that it is their last answer, though they were
  * asked for that: their client would send the next request where nobody is any more. */
 struct http_answer {
 	unsigned int step;

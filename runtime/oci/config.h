@@ -251,6 +251,8 @@ struct oci_seccomp {
 	char *listener_path;
 	char *listener_metadata;
 	bool observed; /* ours: somebody takes the listener, and there is no listenerPath */
+	const struct oci_seccomp *profile; /* ours: without what is asked about besides, where
+					      somebody judges; NULL: nobody does */
 	bool foreign_enosys; /* a policy's own: calls of other architectures fail, and don't kill */
 	LIST(struct oci_seccomp_rule) syscalls;
 };

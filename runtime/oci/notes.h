@@ -21,7 +21,7 @@ struct notes {
 /* s lives as long as the arena. */
 void notes_add(struct notes *l, char *s, struct arena *a);
 
-/* Who is told. */
+/* The one who is told. */
 struct noter {
 	void (*take)(void *context, const char *text); /* the text is gone when it returns */
 	void *context;

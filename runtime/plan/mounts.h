@@ -18,7 +18,7 @@ enum mount_kind {
 
 enum idmap_kind { IDMAP_NONE, IDMAP_TOP, IDMAP_ALL };
 
-/* Who chose a mount's maps. */
+/* By whom a mount's maps were chosen. */
 enum map_choice {
 	MAPS_OF_CONFIG,
 	MAPS_OF_IMAGE, /* the container's range (plan/ids.h): on the disk as inside … */

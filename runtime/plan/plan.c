@@ -6,6 +6,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "filter/observe.h"
 #include "json/json.h"
 #include "oci/names.h"
 #include "oci/words.h"
@@ -253,6 +254,23 @@ static int plan_netdevs(const struct oci_config *c, struct arena *a, struct plan
 	return 0;
 }
 
+/* Where calls are asked about besides, the profile itself is the judge, and the filter asks about
+ * what it denies (filter/observe.h). */
+static int plan_filter(const struct oci_seccomp *c, const struct host_facts *facts,
+		       struct arena *a, struct plan *p, struct error *e)
+{
+	struct notes said = {0}; /* by the filter, too */
+
+	if ((c->profile && seccomp_program_build(c->profile, a, &p->judge, &said, e) < 0) ||
+	    seccomp_program_build(c, a, &p->filter, &p->warnings, e) < 0)
+		return -1;
+	if (c->observed) {
+		observe_denials(&p->filter);
+		p->filter.flags |= facts->seccomp_waits;
+	}
+	return 0;
+}
+
 static int plan_confinement(const struct oci_config *c, const struct host_facts *facts,
 			    struct arena *a, struct plan *p, struct error *e)
 {
@@ -267,7 +285,7 @@ static int plan_confinement(const struct oci_config *c, const struct host_facts 
 	for (i = 0; p->lsm.mount_label && i < p->n_mounts; i++)
 		plan_mount_label(&p->mounts[i], p->lsm.mount_label, a);
 	p->program = plan_program(&c->process);
-	if (seccomp_program_build(&c->linux_.seccomp, a, &p->filter, &p->warnings, e) < 0)
+	if (plan_filter(&c->linux_.seccomp, facts, a, p, e) < 0)
 		return -1;
 	if (!c->process.set)
 		return 0;

@@ -44,6 +44,10 @@ struct host_facts {
 	int landlock_abi;    /* 0: the kernel has none */
 	struct machine_facts machine; /* asked for only where files of /proc are made up */
 	const char *resctrl; /* where it is mounted, asked for only when the config has intelRdt */
+	bool rdt_class_exists; /* the directory of its class */
+	/* The flag by which a call that is asked about is not begun anew by each signal; 0: the
+	 * kernel has none. Asked for only where denials are observed. */
+	unsigned int seccomp_waits;
 	/* For the record, where plans have no use for them. */
 	char boot_id[37];
 	uint64_t joined_user_id; /* of the user namespace that is joined; 0: none, or not known */
@@ -125,7 +129,7 @@ struct plan {
 	struct program_plan program;
 	struct landlock_plan landlock;
 	struct seccomp_program filter;
-	struct seccomp_program judge; /* what decides, where its denials are observed */
+	struct seccomp_program judge; /* what decides, where its denials are observed, or watched */
 	struct oci_hooks hooks;
 	struct notes warnings; /* for the log */
 };

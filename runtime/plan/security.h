@@ -3,9 +3,9 @@
  * labels. Pure: names from config.json meet facts about the host that the caller probed
  * (security/caps.h, security/lsm.h), and nothing is asked of the kernel here.
  *
- * What the specification wants ignored (a capability that this kernel doesn't have, a label where
- * there is no LSM) comes back as sentences for the log; what can't be honoured is an error that
- * names the field.
+ * Values that the specification wants ignored (a capability that this kernel doesn't have, a label
+ * where there is no LSM) come back as sentences for the log; what can't be honoured is an error
+ * that names the field.
  */
 #pragma once
 

@@ -23,7 +23,7 @@ static const struct guard_path guarded_paths[] = {
 	{"/sys", GUARD_ANY},
 	{"/dev", GUARD_ANY},
 	{"/boot", GUARD_ANY},
-	/* Who may speak to an engine has the host. */
+	/* A program that may speak to an engine has the host. */
 	{"/run/docker.sock", GUARD_ANY},
 	{"/run/docker", GUARD_ANY},
 	{"/run/containerd", GUARD_ANY},

@@ -238,7 +238,7 @@ static int device_links(const struct mounted *in, struct error *e)
 	return 0;
 }
 
-/* Whoever binds a directory to /dev gets that directory, and no nodes of ours in it. */
+/* A config that binds a directory to /dev gets that directory, and no nodes of ours in it. */
 static bool devices_come_from_host(const struct plan *p)
 {
 	size_t i;

@@ -164,7 +164,7 @@ static int rootfs_find_source(const struct rootfs *r, const struct mount_plan *m
 			m->field, m->source);
 	if (fd < 0)
 		return err_sys(e, "%s.source: open %s", m->field, m->source);
-	/* Whoever shares the image can rename what is mounted on. */
+	/* A neighbour who shares the image can rename what is mounted on. */
 	found = mounted_find(&r->mounted, fd);
 	if (found && !path_is_below(m->inside, found->destination))
 		return err_set(

@@ -14,12 +14,12 @@ struct rootfs {
 	int dfd;    /* the root, attached; O_PATH */
 	struct mounted mounted;
 	bool peers; /* mounts in it may be the host's peers (rootfs/attach.h) */
-	/* What masks files and directories, detached and read-only (rootfs/mask.h); -1: none
+	/* The covers of files and directories, detached and read-only (rootfs/mask.h); -1: none
 	 * needed. */
 	int nodes_fd; /* rootfs/nodes.h; -1: none is needed */
 	int null_fd;
 	int empty_dfd;
-	/* What was mounted on /proc, /sys and /dev/pts, and on a /dev that is to be read-only, or
+	/* The mounts on /proc, /sys and /dev/pts, and on a /dev that is to be read-only, or
 	 * -1. Somebody who shares the image can rename the directory below a mount of ours; the
 	 * mount itself he can't exchange. */
 	int proc_dfd;

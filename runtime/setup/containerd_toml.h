@@ -1,13 +1,13 @@
 /*
  * containerd's config.toml with and without a runtime handler of ours. Pure: text in, text out.
  *
- * What containerd was seen to do: with `version = 2` (1.x; 2.x reads it, too) a file that is
+ * Seen of containerd: with `version = 2` (1.x; 2.x reads it, too) a file that is
  * imported replaces all that others say of the CRI plugin, and a table of runtimes replaces the
  * built-in one, which has runc. So our tables go into config.toml itself, and bring runc's along if
  * the file has no runtimes. With `version = 3` (2.x) everything is merged, and a file of its own in
  * conf.d does, where that is imported.
  *
- * What we add stands between two lines of comment, at the end of the file.
+ * Our addition stands between two lines of comment, at the end of the file.
  */
 #pragma once
 

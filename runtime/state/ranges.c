@@ -231,7 +231,7 @@ void ranges_release_in(int dfd, struct id_range range, int state_dfd)
 		unlinkat(dfd, name, 0);
 }
 
-/* Who can write there could have two containers share their ids. */
+/* A user who can write there could have two containers share their ids. */
 static int ranges_open(struct error *e)
 {
 	autoclose int dfd = -1;

@@ -275,7 +275,7 @@ int dbus_match(struct dbus *d, const char *rule, struct error *e)
 
 /* ---- opening ---- */
 
-/* Who we are, and the first call if it may go along. */
+/* Says who we are, and sends the first call along if it may go. */
 static int dbus_greet(struct dbus *d, struct dbus_first *first, struct error *e)
 {
 	/* The NUL at the beginning is sent, the one at the end is not. */
@@ -323,8 +323,8 @@ static int dbus_hear_verdict(struct dbus *d, struct error *e)
 	}
 }
 
-/* Who refuses us, or hangs up before a verdict, has not done what was asked for along with it. Whom
- * we could not hear may have. */
+/* A peer that refuses us, or hangs up before a verdict, has not done what was asked for along with
+ * it. One that we could not hear may have. */
 static int dbus_authenticate(struct dbus *d, struct dbus_first *first, struct error *e)
 {
 	struct error unheard;

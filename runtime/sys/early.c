@@ -143,7 +143,7 @@ static bool early_enters(char *const *argv, unsigned int *ret_first_fd)
 	return enters;
 }
 
-/* Whoever got more rights by starting us is refused later, and not started once more. */
+/* A caller who got more rights by starting us is refused later, and not started once more. */
 static bool early_is_plain(const uintptr_t *auxv)
 {
 	for (; auxv[0] != AT_NULL; auxv += 2)

@@ -26,8 +26,8 @@ void patience_catch_signals(void);
 /* The end of that. Calls may lie in each other; the last one puts back what was there before. */
 void patience_let_signals(void);
 
-/* Whoever locks (flock) the file of this name in dfd ends our waits as well. dfd -1: nobody any
- * more. */
+/* A process that locks (flock) the file of this name in dfd ends our waits as well. dfd -1: nobody
+ * does any more. */
 void patience_watch(int dfd, const char *name);
 
 /* Signals so far have been obeyed: they do not cut short the clean-up that follows. One that comes

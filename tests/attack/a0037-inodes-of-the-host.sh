@@ -22,6 +22,8 @@ declare -gA _ALLOWED=(
 	[devpts]=$_READ         # a stream that is a terminal of the host
 	[bind]=$_ALL            # of the config, read-write
 	[read]=$_READ           # of the config, read-only
+	[mine]="mode owner times touch xattr entry write truncate $_READ" # the container's own cgroups, where the config has them read-write
+	[notify]=$_READ         # the directory of the socket, and the socket
 )
 
 _probe_tool() {
@@ -34,20 +36,22 @@ _probe_tool() {
 _classify() {
 	CLASS=${KNOWN[$1]:-}
 	if [ -n "$CLASS" ]; then
+		SEEN[$CLASS]=1
 		CLASS=${CLASS#own}
 		return
 	fi
 	case $3 in
+	"$OWN_TMPFS") ;;
 	/proc/sys | /proc/sys/* | /proc/self/* | /proc/1/* | /proc/net/* | /proc) ;;
 	/proc/* | /sys | /sys/*) CLASS=$KERNEL ;;
 	esac
 	CLASS=${DEVS[${1%:*}]:-$CLASS}
 }
 
-# KNOWN: inodes, DEVS: filesystems that the host has in sight.
+# KNOWN: inodes, DEVS: filesystems that the host has in sight. BINDS and TREES: single paths, and all that is below one, with their classes.
 _look_at_the_host() {
 	local dev type inode rest
-	declare -gA KNOWN=() DEVS=()
+	declare -gA KNOWN=() DEVS=() SEEN=()
 	while read -r dev type; do
 		DEVS[$dev]=${type/#cgroup*/cgroup}
 	done < <(awk '{ split($3, d, ":"); for (i = 7; $i != "-"; i++); print d[1] ":" d[2], $(i + 1) }' /proc/self/mountinfo)
@@ -56,6 +60,11 @@ _look_at_the_host() {
 	done < <(find "$B/rootfs" -printf '%D:%i\n' | _dev_names)
 	for rest in /proc/self/ns/*; do
 		KNOWN[$(stat -Lc '%d:%i' "$rest" | _dev_names)]=namespace
+	done
+	for rest in "${!TREES[@]}"; do
+		while read -r inode; do
+			KNOWN[$inode]=${TREES[$rest]}
+		done < <(find "$rest" -printf '%D:%i\n' | _dev_names)
 	done
 	for rest in "${!BINDS[@]}"; do
 		KNOWN[$(stat -Lc '%d:%i' "$rest" | _dev_names)]=${BINDS[$rest]}
@@ -90,8 +99,8 @@ _DOCKER='caps(["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FSETID", "CAP_FOWNER", "CAP
 
 # _box [FILTER…]: a bundle whose program does what $PROGRAM says.
 _box() {
-	declare -gA BINDS=()
-	KERNEL=owned
+	declare -gA BINDS=() TREES=()
+	KERNEL=owned OWN_TMPFS=none
 	[[ $* != *'hostID: 100000'* ]] || KERNEL=kernel
 	bundle "args(${PROGRAM:-[\"/prober\"]})" "$@"
 	_probe_tool
@@ -114,6 +123,7 @@ _with_streams() {
 	_judge "$what, streams null, pipe and file"
 	"$@" <stream >/dev/null 2<>fifo 3>report
 	_judge "$what, streams file, null and named pipe"
+	unset "BINDS[/proc/$BASHPID/fd/${COPROC[1]}]"
 	eval "exec ${COPROC[1]}>&-"
 	wait "$COPROC_PID" || :
 }
@@ -175,22 +185,76 @@ binds_are_what_the_config_says() {
 	done
 }
 
+# Its own cgroups are the container's to use then; those above and beside them are not.
+cgroups_that_may_be_written_to_are_the_containers_own() {
+	local rights controllers path
+	for rights in "$_DOCKER" "$(all_caps) | writable"; do
+		PROGRAM='["/bin/sleep", "100"]' _box "$rights" '.mounts |= map(if .type == "cgroup" then .options -= ["ro"] else . end)'
+		# The directories of the hierarchies lie in one there.
+		[ "$VIEW" = v2 ] || OWN_TMPFS=/sys/fs/cgroup
+		sbx run -d -b "$B" "$ID" </dev/null >/dev/null 2>&1
+		while IFS=: read -r _ controllers path; do
+			controllers=${controllers%%,*}
+			[[ $path != *"$ID"* ]] || TREES[${CGROUP_MOUNTS[${controllers:-unified}]}$path]=mine
+		done <"/proc/$(pid_of "$ID")/cgroup"
+		_with_streams 'cgroups read-write' _exec
+		is "${SEEN[mine]:-}" 1
+		sbx delete -f "$ID"
+	done
+}
+
+# Of the manager's socket there is a directory in the state, which the container sees.
+the_directory_of_the_notify_socket_is_read_only() {
+	local filter
+	for filter in "$_DOCKER" "$_DOCKER | $_SAME_ROOT"; do
+		PROGRAM='["/bin/sleep", "100"]' _box "$filter"
+		NOTIFY_SOCKET=$T/manager sbx create -b "$B" "$ID" </dev/null >/dev/null 2>&1
+		TREES[$T/state/$ID/notify]=notify
+		sbx start "$ID"
+		_with_streams 'exec beside a notify socket' _exec
+		is "${SEEN[notify]:-}" 1
+		sbx delete -f "$ID"
+	done
+}
+
 # An ordinary user's: nodes and /sys are the host's own, read-only, for he can make no others.
-a_container_of_an_ordinary_user_changes_nothing_of_the_hosts() {
+_users_box() {
 	_ALLOWED[devtmpfs]=$_READ _ALLOWED[sysfs]=$_READ _ALLOWED[tmpfs]=$_READ
 	_box
 	(cd "$B" && rm config.json && "$SBXRUN" spec --rootless)
-	jq '.process.terminal = false | .process.args = ["/prober"] | .linux.uidMappings[0].hostID = 4242 | .linux.gidMappings[0].hostID = 4242 |
+	jq --argjson args "$1" '.process.terminal = false | .process.args = $args | .linux.uidMappings[0].hostID = 4242 | .linux.gidMappings[0].hostID = 4242 |
 		.linux.resources = {}' "$B/config.json" >config.new
 	mv config.new "$B/config.json"
 	chown -R 4242:4242 "$B/rootfs" stream fifo
 	install -d -m 700 -o 4242 -g 4242 own
 	KERNEL=kernel
-	_with_streams rootless _run_as_user
+}
+
+_as_the_user() {
+	setpriv --reuid 4242 --regid 4242 --clear-groups -- "$SBXRUN" --root "$T/own/state" "$@"
 }
 
 _run_as_user() {
-	setpriv --reuid 4242 --regid 4242 --clear-groups -- "$SBXRUN" --root "$T/own/state" run --preserve-fds 1 -b "$B" "$ID"
+	_as_the_user run --preserve-fds 1 -b "$B" "$ID"
+}
+
+_exec_as_user() {
+	_as_the_user exec --preserve-fds 1 "$ID" /prober
+}
+
+a_container_of_an_ordinary_user_changes_nothing_of_the_hosts() {
+	_users_box '["/prober"]'
+	_with_streams rootless _run_as_user
+}
+
+# His terminal is his, and so root's inside: there is no mount of it there that could be read-only.
+what_an_ordinary_user_calls_exec_with_is_his_own() {
+	_users_box '["/bin/sleep", "100"]'
+	_as_the_user run -d -b "$B" "$ID" </dev/null >/dev/null 2>&1
+	_with_streams 'rootless exec' _exec_as_user
+	_ALLOWED[devpts]="mode owner times touch $_READ"
+	_at_a_terminal 'rootless exec' "chown 4242 \$(tty); setpriv --reuid 4242 --regid 4242 --clear-groups -- $SBXRUN --root $T/own/state exec --preserve-fds 1 $ID /prober"
+	_as_the_user delete -f "$ID"
 }
 
 _at_a_terminal() {

@@ -241,4 +241,32 @@ an_init_whose_start_is_killed_does_not_spin() {
 	nothing_is_left
 }
 
+# _ticks PID: sets TICKS to the clock ticks that it has used; leaves the last figure when it is gone.
+_ticks() {
+	local line
+	{ read -r line <"/proc/$1/stat"; } 2>/dev/null || return 0
+	set -- ${line##*) }
+	TICKS=$((${12} + ${13}))
+}
+
+# A profile without futex denies it rather than asks about it: init may not sleep either.
+an_init_whose_start_is_killed_under_a_profile_without_futex_costs_nothing() {
+	local init before end
+	_start_for _mute '.annotations = {"a": ("x" * 400000)} | .linux.seccomp.defaultAction = "SCMP_ACT_ERRNO" | .process.noNewPrivileges = true' \
+		'.linux.seccomp.syscalls += [{names: ["execve", "exit_group", "close", "sendmsg", "recvmsg", "accept4", "prctl", "prlimit64", "rt_sigreturn"], action: "SCMP_ACT_ALLOW"}]'
+	init=$(pid_of "$ID")
+	kill -KILL "$BG"
+	wait_until 20 dead "$BG"
+	_ticks "$init"
+	before=$TICKS end=$((${EPOCHREALTIME/./} + 40000000))
+	until dead "$init"; do
+		_ticks "$init"
+		[ $((TICKS - before)) -lt 100 ] || hangs "init has spun for $((TICKS - before)) ticks since its start was killed"
+		[ "${EPOCHREALTIME/./}" -lt "$end" ] || hangs 'SIGKILL of its start does not end it'
+		nap
+	done
+	sbx delete -f "$ID"
+	nothing_is_left
+}
+
 run_tests

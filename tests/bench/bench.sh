@@ -63,6 +63,16 @@ jobs_verbs() {
 	echo "undo $call delete --force @ID@"
 } >>"$jobs"
 
+# jobs_exec NAME POLICY PATH HOLDER: `exec` alone, under a policy.
+jobs_exec() {
+	local call="$3 --root /run/$1"
+	echo "job $1 $4"
+	echo "step detach_$2 $call run --detach --bundle /bench/$config-sleep @ID@"
+	echo "step exec_$2 $call exec @ID@ /bin/true"
+	echo "step delete_$2 $call delete --force @ID@"
+	echo "undo $call delete --force @ID@"
+} >>"$jobs"
+
 # jobs_many NAME PATH HOLDER: among 1000 containers; several at once.
 jobs_many() {
 	if bench_populate "$config" "$@"; then
@@ -133,6 +143,7 @@ ln "$bench_work/sbxrun" "$bench_work/sbxrun-oci"
 printf '{"version": 1, "policies": {"code-without-ids": {"base": "code", "user-namespace": "as-asked"}}}' >"$bench_work/code.json"
 if [ "$config" = docker ]; then
 	jobs_run sbxrun run_docker_oci /bench/sbxrun-oci "${new[0]}" docker
+	jobs_exec sbxrun oci /bench/sbxrun-oci "${new[0]}"
 	jobs_run sbxrun run_docker_code "/bench/sbxrun --policy /bench/code.json" "${new[0]}" docker
 fi
 if [ "${new[0]}" != "${old[0]}" ]; then

@@ -33,6 +33,7 @@ for name in sbxrun crun-0 runc-0; do
 		"step delete $call delete --force @ID@" "undo $call delete --force @ID@" \
 		"job $name 0" "rate 8_at_once 8 8 $call run --bundle $work @ID@"
 done >"$work/jobs"
+printf '%s\n' 'job sbxrun 0' "step run_docker_oci $call run --bundle $work @ID@" "undo $call delete --force @ID@" >>"$work/jobs"
 # A contestant that fails is left out and named, and the others are measured all the same.
 printf '%s\n' 'job broken 0' 'step run_docker /bin/false' >>"$work/jobs"
 "$work/bench" --n 2 --rounds 1 --gap 1 --prefix "$id" --log "$work/log" "$work/jobs" >"$work/raw.tsv"
@@ -46,11 +47,13 @@ expect() {
 		exit 1
 	}
 }
-expect raw.tsv 24 $'^run\t'
+expect raw.tsv 26 $'^run\t'
 expect raw.tsv 3 $'^rate\t8_at_once\t'
 expect raw.tsv 1 $'^fail\trun_docker\tbroken$'
 expect table.md 1 '^\| run docker \| ([0-9.]+ / [0-9.]+ \| ){3}\| [0-9.]+ / [0-9.]+ \| [0-9.]+ / [0-9.]+ \|$'
 expect table.md 1 '^\| run docker \| crun-0 \| ≤ 0\.40 \|'
+expect table.md 1 '^\| run docker oci \| crun-0 \| ≤ 0\.32 \|'
+expect table.md 1 '^\| largest resident set \(the program has sbxrun-net inside\) \| \| ≤ 2 MB \|'
 expect table.md 1 '^\| 8 at once \| crun-0 \| ≥ 1\.60 \|'
 expect table.md 1 'broken: run docker failed 1 times'
 python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$work/bench.svg"

@@ -11,15 +11,18 @@ enum against { CRUN, RUNC, OURSELVES };
 static const struct goal {
 	const char *label;
 	enum against against;
-	const char *base;  /* our own row, against ourselves */
+	const char *base;  /* another row than that of the label; our own, against ourselves */
 	double limit;	   /* at most; for rates: at least */
 } goals[] = {
 	{ "run_docker",		    CRUN,      NULL,	     0.40 },
 	{ "run_docker",		    RUNC,      NULL,	     0.20 },
+	{ "run_docker_oci",	    CRUN,      "run_docker", 0.32 },
 	{ "state",		    CRUN,      NULL,	     0.30 },
 	{ "start",		    CRUN,      NULL,	     0.30 },
 	{ "kill",		    CRUN,      NULL,	     0.30 },
 	{ "exec",		    CRUN,      NULL,	     0.40 },
+	{ "exec_oci",		    CRUN,      "exec",	     0.22 },
+	{ "run_systemd",	    CRUN,      NULL,	     0.50 },
 	{ "8_at_once",		    CRUN,      NULL,	     1.60 },
 	{ "list_of_1000",	    CRUN,      NULL,	     1.00 },
 	{ "run_docker",		    OURSELVES, "run_docker_oci", 1.05 },
@@ -112,10 +115,9 @@ static void costs_write(const struct report *r, FILE *out)
 
 static void goal_write(const struct report *r, const struct goal *g, FILE *out)
 {
+	const char *rivals[] = {[CRUN] = r->crun, [RUNC] = r->runc, [OURSELVES] = OURS};
 	const struct row *ours = row_of(r, OURS, g->label);
-	const struct row *base = g->against == CRUN ? row_of(r, r->crun, g->label) :
-				 g->against == RUNC ? row_of(r, r->runc, g->label) :
-						      row_of(r, OURS, g->base);
+	const struct row *base = row_of(r, rivals[g->against], g->base ? g->base : g->label);
 	double a, b;
 	bool met;
 
@@ -140,7 +142,9 @@ static void goals_write(const struct report *r, FILE *out)
 	for (size_t i = 0; i < r->nrows; i++)
 		if (strcmp(r->row[i].name, OURS) == 0 && r->row[i].rss > rss)
 			rss = r->row[i].rss;
-	fprintf(out, "| largest resident set | | ≤ %.0f MB | %.2f MB | %s |\n",
+	/* The program carries another, and what the kernel has mapped around a page counts, too. */
+	fprintf(out,
+		"| largest resident set (the program has sbxrun-net inside) | | ≤ %.0f MB | %.2f MB | %s |\n",
 		RSS_GOAL_KB / 1024.0, rss / 1024, rss <= RSS_GOAL_KB ? "met" : "**missed**");
 }
 

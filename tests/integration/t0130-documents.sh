@@ -81,6 +81,9 @@ features_lists_what_engines_ask_for() {
 		fail namespaces
 	jq -e '.linux | .cgroup.v1 and .cgroup.v2 and .seccomp.enabled and .mountExtensions.idmap.enabled
 		and (.capabilities | contains(["CAP_CHOWN", "CAP_CHECKPOINT_RESTORE"]))' features >/dev/null || fail linux
+	jq -e '.linux.cgroup | .systemd and .systemdUser' features >/dev/null || fail 'the systemd driver'
+	# As prefixes, which is what the trailing dot says; nothing else may be set by an annotation.
+	jq -e '.potentiallyUnsafeConfigAnnotations == ["org.systemd.property."]' features >/dev/null || fail potentiallyUnsafeConfigAnnotations
 }
 
 # What the document claims is put to the test: each word of it is used in a config.

@@ -1,8 +1,9 @@
 /*
  * Each list of config.json, filled to its cap, costs little. The lists are found by walking the
  * rows, so a new one is tried as soon as it is there; `samples` says what its elements look like
- * where the type alone doesn't. A child process reads, judges and plans the document and compiles
- * the filter; its processor time and its largest memory are what counts.
+ * where the type alone doesn't. A child process reads and judges the document, tightens it by a
+ * policy, plans it and compiles the filter; its processor time and its largest memory are what
+ * counts. The documents of `exec --process` and of `update` are tried in the same way.
  */
 #include <malloc.h>
 #include <stdlib.h>
@@ -13,8 +14,10 @@
 #include "../fuzz/hosts.h"
 #include "base/buf.h"
 #include "base/str.h"
-#include "oci/oci.h"
 #include "filter/seccomp.h"
+#include "oci/oci.h"
+#include "policy/conditions.h"
+#include "policy/tighten.h"
 #include "unit.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -113,6 +116,7 @@ enum { DEPTH_MAX = 8 };
 
 /* The way from the document to a list. */
 struct way {
+	const struct json_table *root; /* of the document */
 	size_t n;
 	const struct json_table *tables[DEPTH_MAX];
 	const struct json_row *rows[DEPTH_MAX];
@@ -254,22 +258,108 @@ static void add_object(struct document *d, const struct json_table *t, size_t de
 	buf_char(&d->b, '}');
 }
 
-/* What create does before it touches anything. */
-static int plan_document(const char *text, size_t len, const struct cgroup_host *cgroup,
-			 struct arena *a, struct error *e)
+static const enum policy_preset presets[] = {PRESET_OCI, PRESET_ENGINE, PRESET_CODE};
+
+/* A document, and for whom it is judged. */
+struct judged {
+	const struct json_table *root;
+	const struct cgroup_host *cgroup;
+	enum policy_preset preset;
+};
+
+static const struct policy *policy_of(const struct judged *j)
 {
-	struct host_facts facts = fuzz_host(cgroup, true);
+	return policy_preset_find(policy_preset_names[j->preset]);
+}
+
+static struct host_facts facts_of(const struct judged *j)
+{
+	struct host_facts facts = fuzz_host(j->cgroup, true);
+
+	facts.machine_root = true;
+	facts.resctrl = "/sys/fs/resctrl";
+	return facts;
+}
+
+/* What create does before it touches anything. A row that refuses would keep those after it from
+ * being tried, so all of them are asked, as `explain` does. */
+static int plan_config(const struct judged *j, const char *text, size_t len, struct arena *a,
+		       struct error *e)
+{
+	struct host_facts facts = facts_of(j);
+	struct policy_clamps clamps = {0}, refusals = {0};
 	struct oci_config c = {0};
 	struct seccomp_program program;
 	struct notes notes = {0};
 	struct plan p;
 
-	facts.machine_root = true;
-	facts.resctrl = "/sys/fs/resctrl";
-	if (oci_config_read("config.json", text, len, a, &c, e) < 0 ||
-	    plan_make(&c, "example", "/bundle", &facts, a, &p, e) < 0)
+	if (oci_config_read("config.json", text, len, a, &c, e) < 0)
 		return -1;
+	policy_tighten_all(policy_of(j), &facts, &c, a, &clamps, &refusals);
+	if (plan_make(&c, "example", "/bundle", &facts, a, &p, e) < 0)
+		return -1;
+	policy_set_conditions(policy_of(j), &c, &facts, "/run/sbxrun", a, &p);
+	if (refusals.n)
+		return err_set(e, ERR_CONFIG, "%s", refusals.v[0].text);
 	return seccomp_program_build(&c.linux_.seccomp, a, &program, &notes, e);
+}
+
+/* What `exec --process` does. */
+static int plan_process(const struct judged *j, const char *text, size_t len, struct arena *a,
+			struct error *e)
+{
+	static const char container[] = "{\"ociVersion\":\"1.3.0\",\"root\":{\"path\":\"r\"}}";
+	struct host_facts facts = facts_of(j);
+	struct policy_clamps clamps = {0};
+	struct oci_config c = {0};
+	struct plan p;
+
+	if (oci_config_read("config.json", container, sizeof(container) - 1, a, &c, e) < 0 ||
+	    json_read("process.json", text, len, &oci_process_table, &json_default_limits,
+		      &c.process, a, e) < 0 ||
+	    oci_process_validate(&c.process, "process.", e) < 0)
+		return -1;
+	c.process.set = true;
+	if (policy_tighten_exec(policy_of(j), &facts, &c, a, &clamps, e) < 0 ||
+	    plan_make_exec(&c, "example", &facts, a, &p, e) < 0)
+		return -1;
+	policy_set_conditions_exec(policy_of(j), &c, &facts, a, &p);
+	return 0;
+}
+
+/* What `update --resources` does. */
+static int plan_resources(const struct judged *j, const char *text, size_t len, struct arena *a,
+			  struct error *e)
+{
+	const struct cgroup_host *host = j->cgroup;
+	struct cgroup_dirs d = {.n = host->n, .v = arena_array(a, host->n, struct cgroup_dir)};
+	const struct cgroup_unit unit = {0};
+	struct oci_resources r = {0};
+	struct cgroup_plan plan;
+	size_t i;
+
+	for (i = 0; i < host->n; i++)
+		d.v[i] = (struct cgroup_dir){.mount = host->v[i].mount,
+					     .path = arena_strdup(a, "/p/id"),
+					     .made = arena_strdup(a, "/p"),
+					     .unified = host->v[i].unified};
+	if (json_read("resources.json", text, len, &oci_resources_table, &json_default_limits, &r,
+		      a, e) < 0)
+		return -1;
+	r.devices.n = 0; /* update leaves them as they are */
+	if (oci_resources_validate(&r, "linux.resources.", e) < 0)
+		return -1;
+	return cgroup_plan_update(&r, &d, &unit, host, a, &plan, e);
+}
+
+static int plan_document(const struct judged *j, const char *text, size_t len, struct arena *a,
+			 struct error *e)
+{
+	if (j->root == &oci_process_table)
+		return plan_process(j, text, len, a, e);
+	if (j->root == &oci_resources_table)
+		return plan_resources(j, text, len, a, e);
+	return plan_config(j, text, len, a, e);
 }
 
 struct cost {
@@ -279,7 +369,7 @@ struct cost {
 };
 
 /* In a child that has nothing else in memory. */
-static struct cost measure(const char *text, size_t len, const struct cgroup_host *cgroup)
+static struct cost measure(const char *text, size_t len, const struct judged *j)
 {
 	struct cost c = {0};
 	struct arena a = {0};
@@ -292,7 +382,7 @@ static struct cost measure(const char *text, size_t len, const struct cgroup_hos
 	malloc_trim(0);
 	CHECK(pipe(pipes) == 0 && (pid = fork()) >= 0);
 	if (pid == 0) {
-		status = plan_document(text, len, cgroup, &a, &e) == 0 ? 0 : 1;
+		status = plan_document(j, text, len, &a, &e) == 0 ? 0 : 1;
 		n = write(pipes[1], e.text, sizeof(c.why) - 1);
 		_exit(n < 0 ? 2 : status);
 	}
@@ -329,50 +419,68 @@ static const char *why_refused(const struct json_table *t, const struct json_row
 	return NULL;
 }
 
-static void check_cheap(const char *name, const struct cost *c)
+static void check_cheap(const char *name, const struct judged *j, const struct cost *c)
 {
+	const char *policy = policy_preset_names[j->preset];
+
 	if (getenv("COSTS"))
-		printf("# %-50s %4ld ms %6ld KB %s\n", name, c->ms, c->kb, c->taken ? "" : c->why);
+		printf("# %s %-50s %-6s %4ld ms %6ld KB %s\n", j->root->name, name, policy, c->ms,
+		       c->kb, c->taken ? "" : c->why);
 	if (c->ms > CPU_MS || c->kb > MEMORY_KB)
-		FAIL("%s: %ld ms and %ld KB, may be %d and %d (%s)", name, c->ms, c->kb, CPU_MS,
-		     MEMORY_KB, c->why);
+		FAIL("%s %s under %s: %ld ms and %ld KB, may be %d and %d (%s)", j->root->name,
+		     name, policy, c->ms, c->kb, CPU_MS, MEMORY_KB, c->why);
 }
 
 static struct buf document(const struct way *w, size_t count, struct arena *a)
 {
 	struct document d = {.b = buf_new(a, 16 << 20), .way = w, .count = count};
 
-	add_object(&d, &oci_config_table, 0, 0);
+	add_object(&d, w->root, 0, 0);
 	CHECK(!d.b.overflow);
 	return d.b;
+}
+
+/* Under each policy, in both layouts. *ret: that which counts; under oci, where one took it. */
+static void try_everywhere(const char *name, const struct json_table *root, const struct buf *b,
+			   struct cost *ret)
+{
+	static const struct cgroup_host *const hosts[] = {&host_v1, &host_v2};
+	size_t i, k;
+
+	*ret = (struct cost){0};
+	for (i = 0; i < ARRAY_SIZE(presets); i++)
+		for (k = 0; k < ARRAY_SIZE(hosts); k++) {
+			const struct judged j = {root, hosts[k], presets[i]};
+			const struct cost c = measure(b->data, b->len, &j);
+
+			check_cheap(name, &j, &c);
+			if (presets[i] == PRESET_OCI && !ret->taken)
+				*ret = c;
+		}
 }
 
 static void try_list(const struct way *w)
 {
 	const struct json_table *t = w->tables[w->n - 1];
 	const struct json_row *r = w->rows[w->n - 1];
-	const char *why = why_refused(t, r);
-	struct cost one, other;
+	const char *why = why_refused(t, r), *name = way_name(w);
 	struct arena a = {0};
+	struct cost cost;
 	struct buf b;
 
 	if (!r->max)
-		FAIL("%s has no cap", way_name(w));
+		FAIL("%s has no cap", name);
 	b = document(w, r->max, &a);
-	one = measure(b.data, b.len, &host_v1);
-	other = measure(b.data, b.len, &host_v2);
-	check_cheap(way_name(w), &one);
-	check_cheap(way_name(w), &other);
-	if (!why && !one.taken && !other.taken)
-		FAIL("%s: refused at its cap: %s; %s", way_name(w), one.why, other.why);
-	if (why && (one.taken || !strstr(one.why, why)))
-		FAIL("%s: got \"%s\", want \"%s\"", way_name(w), one.why, why);
+	try_everywhere(name, w->root, &b, &cost);
+	if (!why && !cost.taken)
+		FAIL("%s: refused at its cap: %s", name, cost.why);
+	if (why && (cost.taken || !strstr(cost.why, why)))
+		FAIL("%s: got \"%s\", want \"%s\"", name, cost.why, why);
 	arena_free(&a);
 	b = document(w, r->max + 1, &a);
-	one = measure(b.data, b.len, &host_v1);
-	check_cheap(way_name(w), &one);
-	if (one.taken || !strstr(one.why, "more than"))
-		FAIL("%s: one above the cap: \"%s\"", way_name(w), one.why);
+	try_everywhere(name, w->root, &b, &cost);
+	if (cost.taken || !strstr(cost.why, "more than"))
+		FAIL("%s: one above the cap: \"%s\"", name, cost.why);
 	arena_free(&a);
 }
 
@@ -397,12 +505,34 @@ static size_t walk(struct way *w, const struct json_table *t)
 	return found;
 }
 
+static size_t walk_root(const struct json_table *root)
+{
+	struct way w = {.root = root};
+
+	return walk(&w, root);
+}
+
 TEST(each_list_at_its_cap_is_cheap)
 {
-	struct way w = {0};
-	size_t found = walk(&w, &oci_config_table);
+	const size_t found = walk_root(&oci_config_table);
 
 	if (found < 50)
+		FAIL("only %zu lists were found", found);
+}
+
+TEST(each_list_of_a_further_process_is_cheap_too)
+{
+	const size_t found = walk_root(&oci_process_table);
+
+	if (found < 8)
+		FAIL("only %zu lists were found", found);
+}
+
+TEST(each_list_of_an_update_is_cheap_too)
+{
+	const size_t found = walk_root(&oci_resources_table);
+
+	if (found < 8)
 		FAIL("only %zu lists were found", found);
 }
 
@@ -422,8 +552,7 @@ static void try_repeated(const char *name, const char *head, const char *one, co
 		buf_str(&b, i % 2 ? two : one);
 	}
 	buf_str(&b, tail);
-	c = measure(b.data, b.len, &host_v1);
-	check_cheap(name, &c);
+	try_everywhere(name, &oci_config_table, &b, &c);
 	arena_free(&a);
 }
 

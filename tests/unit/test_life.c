@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "ns/userns.h"
 #include "same.h"
 #include "sys/loop.h"
+#include "sys/unix.h"
 #include "unit.h"
 
 enum { TIMES = 100 };
@@ -343,6 +345,134 @@ TEST(further_programs_that_fail_leave_the_process_as_it_was)
 		check_same(&before);
 	}
 	end(&c, &a);
+}
+
+/* Puts more into the config, behind a text that it has. */
+static void config_add(const char *after, const char *text)
+{
+	char rest[sizeof(config)], *at = strstr(config, after);
+
+	CHECK(at);
+	at += strlen(after);
+	snprintf(rest, sizeof(rest), "%s", at);
+	snprintf(at, sizeof(config) - (size_t)(at - config), "%s%s", text, rest);
+}
+
+TEST(a_program_that_memory_ran_out_for_has_ended_so)
+{
+	struct create_options o;
+	struct life_end how;
+	struct arena a = {0};
+	struct created c;
+	struct error e = {0};
+
+	if (!can_run())
+		return;
+	make_config("a=0123456789; while :; do a=$a$a; done");
+	config_add("\"linux\": {", "\"resources\": {\"memory\": {\"limit\": 33554432}},");
+	o = options(NULL);
+	if (life_create(&o, &a, &c, &e) < 0 || life_launch(&c, NULL, &a, &e) < 0)
+		FAIL("%s", e.text);
+	CHECK_INT(life_wait(&c, loop_now() + 120 * LOOP_SECOND, &how, &e), 1);
+	CHECK(how.oom);
+	CHECK_INT(how.signal, SIGKILL);
+	CHECK(how.peak_memory > 16 << 20);
+	/* v1 counts what it refuses, too, a page at most. */
+	CHECK(how.peak_memory <= (32 << 20) + 65536);
+	end(&c, &a);
+}
+
+struct seen {
+	size_t n;
+	bool running;
+	pid_t pid;
+};
+
+static void see(void *context, const struct life_view *v, struct arena *a)
+{
+	struct seen *s = context;
+
+	(void)a;
+	s->n++;
+	s->running = strcmp(v->record.id, "box") == 0 && v->status == STATUS_RUNNING;
+	s->pid = v->pid;
+}
+
+TEST(a_container_is_listed_with_its_processes_and_what_they_use)
+{
+	struct seen seen = {0};
+	struct life_stats stats;
+	struct same before;
+	struct arena a = {0}, own = {0};
+	struct created c;
+	struct error e = {0};
+	pid_t *pids;
+	size_t n;
+
+	if (!can_run())
+		return;
+	begin(&c, &a);
+	same_look(&before);
+	CHECK_INT(life_list(options(NULL).root, see, &seen, NULL, &own, &e), 0);
+	CHECK_INT(seen.n, 1);
+	CHECK(seen.running);
+	CHECK_INT(seen.pid, c.pid);
+	CHECK_INT(life_pids(options(NULL).root, "box", &own, &pids, &n, &e), 0);
+	CHECK(n >= 1 && pids[0] == c.pid);
+	if (life_stats(options(NULL).root, "box", &own, &stats, &e) < 0)
+		FAIL("stats: %s", e.text);
+	CHECK_INT(stats.cgroup.pids.current, n);
+	CHECK(stats.cgroup.cpu.total > 0);
+	CHECK(!stats.net_dev); /* its interfaces are ours */
+	/* Nobody else is there. */
+	CHECK(life_pids(options(NULL).root, "nobody", &own, &pids, &n, &e) < 0);
+	CHECK(life_stats(options(NULL).root, "nobody", &own, &stats, &e) < 0);
+	arena_free(&own);
+	check_same(&before);
+	end(&c, &a);
+}
+
+/* The terminal's master comes over the caller's own descriptor, which stays his. */
+TEST(a_terminal_comes_to_who_gave_a_descriptor_for_it)
+{
+	struct create_options o;
+	struct same before;
+	struct life_end how;
+	struct arena a = {0};
+	struct created c;
+	struct error e = {0};
+	int socks[2], master_fd;
+	char text[64];
+
+	if (!can_run())
+		return;
+	make_config("test -t 0 && test -t 1 && test -t 2 && echo terminal; exit 3");
+	config_add("\"process\": {", "\"terminal\": true, ");
+	config_add("\"mounts\": [", "{\"destination\": \"/dev\", \"type\": \"tmpfs\", \"source\": \"tmpfs\"},"
+		   "{\"destination\": \"/dev/pts\", \"type\": \"devpts\", \"source\": \"devpts\","
+		   " \"options\": [\"newinstance\", \"ptmxmode=0666\"]}, ");
+	same_look(&before);
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, socks) == 0);
+	o = options(NULL);
+	o.console_fd = socks[1];
+	if (life_create(&o, &a, &c, &e) < 0)
+		FAIL("create: %s", e.text);
+	CHECK(c.terminal_is_ours);
+	master_fd = unix_recv_fd(socks[0], text, sizeof(text));
+	CHECK(master_fd >= 0);
+	if (life_launch(&c, NULL, &a, &e) < 0)
+		FAIL("launch: %s", e.text);
+	read_text(master_fd, text, sizeof(text));
+	CHECK_STR(text, "terminal\n"); /* carried to another terminal, which makes lines */
+	CHECK_INT(life_wait(&c, loop_now() + 60 * LOOP_SECOND, &how, &e), 1);
+	CHECK_INT(how.status, 3);
+	CHECK(fcntl(socks[1], F_GETFD) >= 0);
+	CHECK_INT(life_remove(&c, &a, &e), 0);
+	fd_close(&master_fd);
+	fd_close(&socks[0]);
+	fd_close(&socks[1]);
+	arena_free(&a);
+	check_same(&before);
 }
 
 static void have_failing_poststop(void)

@@ -9,6 +9,7 @@
 #include <grp.h>
 #include <limits.h>
 #include <linux/filter.h>
+#include <linux/futex.h>
 #include <linux/keyctl.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -25,6 +26,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -35,6 +37,7 @@
 #include "filter/seccomp.h"
 #include "init/listener.h"
 #include "security/seccomp_install.h"
+#include "sys/loop.h"
 #include "sys/proc.h"
 
 enum { CHOWN = 0, KILL = 5, SETPCAP = 8, NET_BIND = 10, SYS_ADMIN = 21 };
@@ -592,6 +595,48 @@ static int take_from_child(int (*offer)(void))
 	close(pidfd);
 	listener_unmap(page);
 	return fd;
+}
+
+enum { WAKES_S = 2 };
+
+/* Wakes the other side as often as it can, for a while, and dies without an offer. */
+static void wake_for_a_while(struct listener_page *page)
+{
+	const int64_t until = loop_now() + WAKES_S * LOOP_SECOND;
+
+	while (loop_now() < until)
+		syscall(SYS_futex, &page->number, FUTEX_WAKE, 1, NULL, NULL, 0);
+	_exit(0);
+}
+
+static int64_t own_cpu_ns(void)
+{
+	struct timespec t;
+
+	CHECK(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0);
+	return t.tv_sec * LOOP_SECOND + t.tv_nsec;
+}
+
+/* Neither does it use up the patience that is counted in moments, nor does it keep us busy. */
+TEST(who_wakes_the_parent_all_the_time_gains_nothing)
+{
+	struct listener_page *page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE,
+					  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int64_t before;
+	int pidfd;
+	pid_t pid;
+
+	CHECK(page != MAP_FAILED && (pid = fork()) >= 0);
+	if (pid == 0)
+		wake_for_a_while(page);
+	before = own_cpu_ns();
+	CHECK((pidfd = pidfd_open(pid, 0)) >= 0);
+	CHECK_INT(listener_take(page, pidfd, &err), -1);
+	CHECK_STR(err.text, "init died while its filter was loaded");
+	CHECK(own_cpu_ns() - before < WAKES_S * LOOP_SECOND / 4);
+	CHECK(waitpid(pid, NULL, 0) == pid);
+	close(pidfd);
+	listener_unmap(page);
 }
 
 TEST(what_is_no_listener_is_not_taken_for_one)

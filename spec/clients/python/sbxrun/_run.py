@@ -27,7 +27,7 @@ from ._result import Event, Result
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-# What sbxrun needs to end a box and say so; then it is killed.
+# Seconds in which sbxrun ends a box and says so; then it is killed.
 _END_SECONDS = 15
 # A line of a stream: what one read of the program's output gave, and at its end the result.
 _LINE_MAX = 512 << 20

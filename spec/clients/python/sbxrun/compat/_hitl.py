@@ -224,7 +224,7 @@ def _in_thread(ask: Callable[..., Any], *question: Any) -> "asyncio.Future[Any]"
     return done
 
 
-# What asks: of the operation, its risk and the seconds for an answer. True or an ApprovalDecision is the answer, as is what either is
+# A function that asks: of the operation, its risk and the seconds for an answer. True or an ApprovalDecision is the answer, as is what either is
 # awaited for; None: somebody will call approve() or deny(). It may block, in a thread of its own.
 Ask = Callable[[Operation, RiskLevel, float], Any]
 

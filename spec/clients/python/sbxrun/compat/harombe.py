@@ -42,7 +42,7 @@ __all__ = [
     "get_sandbox_hitl_rules",
 ]
 
-# What the document's managers are for; there is one sandbox here, whatever they are called.
+# The runtimes of the document's managers; there is one sandbox here, whatever they are called.
 _RUNTIMES = ("runsc", "runc", "sbxrun")
 
 

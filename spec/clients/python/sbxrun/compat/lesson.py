@@ -11,7 +11,7 @@ from .._errors import SandboxError
 from .._result import Result
 from . import language_of, no_network
 
-# What the import guard names. The protection is the box's; this is for the message.
+# Modules that the import guard names. The protection is the box's; this is for the message.
 _BLOCKED = (
     "asyncio ctypes ftplib http importlib multiprocessing os pathlib pickle pty shutil signal smtplib socket "
     "subprocess sys tempfile threading urllib webbrowser"
