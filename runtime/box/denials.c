@@ -23,6 +23,7 @@
 #include "filter/seccomp_eval.h"
 #include "filter/syscalls.h"
 #include "json/json.h"
+#include "life/life.h"
 
 /* ---- the program's memory ---- */
 
@@ -444,6 +445,28 @@ void denials_settle(struct denials *d)
 	if (d->pause_until && loop_now() >= d->pause_until)
 		d->pause_until = 0;
 	d->source->fd = d->pause_until ? -1 : d->listener_fd;
+}
+
+int denials_settle_request(struct box_request *q, const char **ret_note, struct error *e)
+{
+	*ret_note = NULL;
+	if (q->denials == DENIALS_NONE || life_may_listen())
+		return 0;
+	if (q->pure)
+		return err_set(e, ERR_HOST,
+			       "--preset pure: it needs a seccomp listener, and whoever started "
+			       "sbxrun has one on it, beside which the kernel gives no other: start "
+			       "it from somewhere else");
+	if (q->strict_limits)
+		return err_set(e, ERR_HOST,
+			       "--strict-limits: --denials can't be had here: whoever started "
+			       "sbxrun has a seccomp listener on it, beside which the kernel gives "
+			       "no other; --denials none asks for none");
+	q->denials = DENIALS_NONE;
+	*ret_note = "--denials: what is refused is not known: whoever started sbxrun has a seccomp "
+		    "listener on it, beside which the kernel gives no other; the filter is the "
+		    "same";
+	return 0;
 }
 
 void denials_open(struct denials *d, const struct box_request *q,

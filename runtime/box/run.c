@@ -221,16 +221,22 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 {
 	static const int left_out[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGPIPE};
 	struct box_request own = *q;
+	const char *note;
 	struct running x;
 	int result;
 
 	run_begin(&x, &own, a, ret);
-	result = q->sandbox ? sandbox_root(q->sandbox, &x.root) : box_root_find(q, a, &x.root, e);
+	result = denials_settle_request(&own, &note, e);
+	if (note)
+		run_note(&x, note);
+	if (result == 0)
+		result = q->sandbox ? sandbox_root(q->sandbox, &x.root) :
+				      box_root_find(q, a, &x.root, e);
 	timing_mark("root found");
 	if (result == 0) {
 		ret->rootfs = x.root.name;
 		if (x.root.note)
-			notes_add(&ret->notes.notes, arena_strdup(a, x.root.note), a);
+			run_note(&x, x.root.note);
 		/* A box that stays is not for one language alone. */
 		if (!q->sandbox)
 			box_choose_profile(&own, &x.root, a);
@@ -243,10 +249,8 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 	if (result == 0)
 		result = workspace_check_target(q, e);
 	if (q->policy && !str_eq(q->policy, "code"))
-		notes_add(&ret->notes.notes,
-			  arena_printf(a, "the box is held to the policy %s, and not to code",
-				       q->policy),
-			  a);
+		run_note(&x, arena_printf(a, "the box is held to the policy %s, and not to code",
+					  q->policy));
 	if (result == 0)
 		result = run_read_rules(&x, e);
 	if (result == 0 && !q->sandbox && disk_is_wanted(q))

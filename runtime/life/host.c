@@ -169,6 +169,11 @@ int life_look_for(const struct oci_config *c, struct arena *a, struct joins *ret
 	return 0;
 }
 
+bool life_may_listen(void)
+{
+	return seccomp_may_listen();
+}
+
 int life_watch(struct oci_seccomp *c, enum observe how, bool learns, struct arena *a,
 	       struct seccomp_program *ret_judge, struct error *e)
 {

@@ -102,6 +102,9 @@ struct created {
 	uint64_t oom_before, pids_before; /* … another's container */
 };
 
+/* Whether create_options.take_listener can be had here (security/seccomp_install.h). */
+bool life_may_listen(void);
+
 /* Where systemd has given away a place for boxes (cgroup/boxes.h), on machines where the caller may
  * have one. start: it is made if it isn't there. The caller closes it when his box is made. */
 int life_open_boxes(bool start, struct arena *a, struct cgroup_boxes *ret, struct error *e);
