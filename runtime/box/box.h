@@ -233,7 +233,7 @@ struct box_result {
 	const char *error_type, *error; /* NULL: none */
 	struct box_captured out[2];
 	int64_t wall_ns, startup_ns;
-	uint64_t cpu_ns, memory_peak, disk_used;
+	uint64_t cpu_ns, memory_peak, pids_peak, disk_used; /* of the peaks 0: not known */
 	bool disk_known;
 	const char *disk_backing; /* memory, disk, volume */
 	struct box_limits limits;

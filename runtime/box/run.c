@@ -87,6 +87,7 @@ static int run_finish(struct running *x, struct error *e)
 	timing_mark("box ended");
 	x->r->cpu_ns = x->end.cpu_ns;
 	x->r->memory_peak = x->end.peak_memory;
+	x->r->pids_peak = x->end.peak_pids;
 	x->r->wall_ns = loop_now() - x->started;
 	run_keep_output(x);
 	run_note_lost(x);
