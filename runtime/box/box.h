@@ -158,6 +158,7 @@ struct box_request {
 	bool no_cgroups;
 	bool own_cgroups; /* in the caller's own cgroup, wherever that is */
 	int64_t writable_root; /* bytes that a box that stays may write to its root; 0: none */
+	bool usual_disk; /* limits.disk is a preset's: a box that stays does with less */
 	bool strict_limits; /* a limit that can't be held is a failure */
 	bool pure; /* no processes, sockets, files to write: filter/pure.h */
 	enum box_denials denials;
