@@ -112,6 +112,15 @@ void denials_note_times(struct denials *d, struct box_denial what, uint64_t time
 
 /* ---- calls that the filter refuses ---- */
 
+/* As of a program of 32 bits on a machine of 64. */
+static bool call_is_foreign(const struct seccomp_data *data)
+{
+	const struct syscall_arch *arch;
+
+	syscall_seen(data->arch, (uint32_t)data->nr, &arch);
+	return arch != syscall_arch_native();
+}
+
 static const char *call_name(const struct seccomp_data *data, struct arena *a)
 {
 	const struct syscall_arch *arch;
@@ -141,17 +150,20 @@ static void call_tell(struct denials *d, const struct seccomp_data *data, uint32
 	const char *name = call_name(data, &d->scratch);
 	const uint64_t args[] = {data->args[0], data->args[1], data->args[2]};
 	const int error = kind == SECCOMP_RET_ERRNO ? (int)(action & SECCOMP_RET_DATA) : 0;
+	const char *hint = hint_of_call(name);
 
 	if (call_is_idle(d, name, args))
 		return;
+	if (call_is_foreign(data))
+		hint = hint_of_foreign();
+	else if (box_profile_refuses(&d->q->calls, name))
+		hint = hint_of_profile(d->q->profile, d->arena);
 	denials_note(d, (struct box_denial){
 			    .kind = "syscall",
 			    .name = name,
 			    .target = hint_arguments(name, args, &d->scratch),
 			    .error = error ? strerrorname_np(error) : "SIGSYS",
-			    .hint = box_profile_refuses(&d->q->calls, name) ?
-					    hint_of_profile(d->q->profile, d->arena) :
-					    hint_of_call(name),
+			    .hint = hint,
 		    });
 }
 
