@@ -162,6 +162,7 @@ struct box_request {
 	bool no_cgroups;
 	bool own_cgroups; /* in the caller's own cgroup, wherever that is */
 	int64_t writable_root; /* bytes that a box that stays may write to its root; 0: none */
+	bool usual_disk; /* limits.disk is a preset's: a box that stays does with less */
 	bool strict_limits; /* a limit that can't be held is a failure */
 	bool pure; /* no processes, sockets, files to write: filter/pure.h */
 	enum box_denials denials;
@@ -238,7 +239,7 @@ struct box_result {
 	const char *error_type, *error; /* NULL: none */
 	struct box_captured out[2];
 	int64_t wall_ns, startup_ns;
-	uint64_t cpu_ns, memory_peak, disk_used;
+	uint64_t cpu_ns, memory_peak, pids_peak, disk_used; /* of the peaks 0: not known */
 	bool disk_known;
 	const char *disk_backing; /* memory, disk, volume */
 	struct box_limits limits;

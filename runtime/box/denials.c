@@ -23,6 +23,7 @@
 #include "filter/seccomp_eval.h"
 #include "filter/syscalls.h"
 #include "json/json.h"
+#include "life/life.h"
 
 /* ---- the program's memory ---- */
 
@@ -111,6 +112,15 @@ void denials_note_times(struct denials *d, struct box_denial what, uint64_t time
 
 /* ---- calls that the filter refuses ---- */
 
+/* As of a program of 32 bits on a machine of 64. */
+static bool call_is_foreign(const struct seccomp_data *data)
+{
+	const struct syscall_arch *arch;
+
+	syscall_seen(data->arch, (uint32_t)data->nr, &arch);
+	return arch != syscall_arch_native();
+}
+
 static const char *call_name(const struct seccomp_data *data, struct arena *a)
 {
 	const struct syscall_arch *arch;
@@ -140,17 +150,20 @@ static void call_tell(struct denials *d, const struct seccomp_data *data, uint32
 	const char *name = call_name(data, &d->scratch);
 	const uint64_t args[] = {data->args[0], data->args[1], data->args[2]};
 	const int error = kind == SECCOMP_RET_ERRNO ? (int)(action & SECCOMP_RET_DATA) : 0;
+	const char *hint = hint_of_call(name);
 
 	if (call_is_idle(d, name, args))
 		return;
+	if (call_is_foreign(data))
+		hint = hint_of_foreign();
+	else if (box_profile_refuses(&d->q->calls, name))
+		hint = hint_of_profile(d->q->profile, d->arena);
 	denials_note(d, (struct box_denial){
 			    .kind = "syscall",
 			    .name = name,
 			    .target = hint_arguments(name, args, &d->scratch),
 			    .error = error ? strerrorname_np(error) : "SIGSYS",
-			    .hint = box_profile_refuses(&d->q->calls, name) ?
-					    hint_of_profile(d->q->profile, d->arena) :
-					    hint_of_call(name),
+			    .hint = hint,
 		    });
 }
 
@@ -444,6 +457,28 @@ void denials_settle(struct denials *d)
 	if (d->pause_until && loop_now() >= d->pause_until)
 		d->pause_until = 0;
 	d->source->fd = d->pause_until ? -1 : d->listener_fd;
+}
+
+int denials_settle_request(struct box_request *q, const char **ret_note, struct error *e)
+{
+	*ret_note = NULL;
+	if (q->denials == DENIALS_NONE || life_may_listen())
+		return 0;
+	if (q->pure)
+		return err_set(e, ERR_HOST,
+			       "--preset pure: it needs a seccomp listener, and whoever started "
+			       "sbxrun has one on it, beside which the kernel gives no other: start "
+			       "it from somewhere else");
+	if (q->strict_limits)
+		return err_set(e, ERR_HOST,
+			       "--strict-limits: --denials can't be had here: whoever started "
+			       "sbxrun has a seccomp listener on it, beside which the kernel gives "
+			       "no other; --denials none asks for none");
+	q->denials = DENIALS_NONE;
+	*ret_note = "--denials: what is refused is not known: whoever started sbxrun has a seccomp "
+		    "listener on it, beside which the kernel gives no other; the filter is the "
+		    "same";
+	return 0;
 }
 
 void denials_open(struct denials *d, const struct box_request *q,

@@ -39,6 +39,11 @@ struct denials {
 };
 #define DENIALS_CLOSED ((struct denials){.listener_fd = -1})
 
+/* Before the box: where nobody can listen, because whoever started us does, the request watches for
+ * nothing any more, and *ret_note says so; the box has the plain filter of the profile, which the
+ * judge would have been. An error, where that is not enough. */
+int denials_settle_request(struct box_request *q, const char **ret_note, struct error *e);
+
 /* Takes the listener over. */
 void denials_open(struct denials *d, const struct box_request *q,
 		  const struct seccomp_program *judge, int listener_fd, struct arena *a);

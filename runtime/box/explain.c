@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/sha256.h"
 #include "base/str.h"
+#include "box/denials.h"
 #include "box/disk.h"
 #include "box/network.h"
 #include "box/profiles.h"
@@ -149,10 +150,13 @@ static int explain_fill(const struct box_request *q, struct arena *a, struct box
 	struct cgroup_boxes boxes = CGROUP_BOXES_NONE;
 	struct box_request *own = arena_new(a, struct box_request);
 	struct create_options o;
+	const char *note;
 	size_t i;
 
 	*own = *q;
 	*ret = (struct box_explanation){.q = own, .root = BOX_ROOT_NONE};
+	if (denials_settle_request(own, &note, e) < 0)
+		return -1;
 	if (box_root_find(q, a, &ret->root, e) < 0 || box_expand_rules(own, &ret->root, a, e) < 0)
 		return -1;
 	box_choose_profile(own, &ret->root, a);
@@ -166,6 +170,8 @@ static int explain_fill(const struct box_request *q, struct arena *a, struct box
 	o.config_len = config.len;
 	if (life_explain(&o, a, &ret->held, e) < 0)
 		return err_set(e, e->class, "%s", box_words(e->text, a));
+	if (note)
+		notes_add(&ret->held.notes, arena_strdup(a, note), a);
 	for (i = 0; i < ret->held.notes.n; i++)
 		ret->held.notes.v[i] = arena_strdup(a, box_words(ret->held.notes.v[i], a));
 	for (i = 0; i < ret->held.refusals.n; i++)

@@ -74,6 +74,11 @@ const char *hint_of_call(const char *name)
 	       "\"system-calls\": {\"allow\": [NAME]} to a policy of his own";
 }
 
+const char *hint_of_foreign(void)
+{
+	return "a box runs programs of the machine's own architecture alone";
+}
+
 const char *hint_of_network(void)
 {
 	return "a box has no network; give it what it needs as a file (-v, --stdin), or --allow "

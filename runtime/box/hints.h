@@ -8,6 +8,9 @@
 /* For the name of a system call. */
 const char *hint_of_call(const char *name);
 
+/* A call of another architecture, which ends the program. */
+const char *hint_of_foreign(void);
+
 /* For one that the policy gives, and the profile of that name does not. */
 const char *hint_of_profile(const char *profile, struct arena *a);
 const char *hint_of_network(void);

@@ -56,9 +56,8 @@ int run_open_pipes(struct running *x, struct error *e)
 }
 
 /* A reader of events learns before the program runs what can't be had. */
-static void run_take_note(void *context, const char *text)
+void run_note(struct running *x, const char *text)
 {
-	struct running *x = context;
 	struct noted *notes = &x->r->notes;
 	struct buf b = buf_new(x->a, RUN_TEXT_MAX);
 
@@ -69,6 +68,11 @@ static void run_take_note(void *context, const char *text)
 	x->r->notes_told = notes->notes.n;
 	(void)!fd_write_all(x->q->output == OUTPUT_EVENTS ? STDOUT_FILENO : STDERR_FILENO, b.data,
 			    b.len);
+}
+
+static void run_take_note(void *context, const char *text)
+{
+	run_note(context, text);
 }
 
 struct create_options box_options(const struct box_request *q, const struct box_root *root)
@@ -148,7 +152,7 @@ int run_make_disk(struct running *x, struct box_request *own, struct error *e)
 	own->workspace_dir = x->disk.path;
 	x->r->disk_backing = "disk";
 	if (x->disk.note)
-		run_take_note(x, x->disk.note);
+		run_note(x, x->disk.note);
 	timing_mark("disk made");
 	return 0;
 }
@@ -172,7 +176,7 @@ static int run_open_network(struct running *x, struct error *e)
 	const char *note = network_note(&x->q->allow, &x->q->deny, x->a);
 
 	if (note)
-		run_take_note(x, note);
+		run_note(x, note);
 	if (network_open(&x->network, &r, x->box.pidfd, e) < 0)
 		return -1;
 	x->denials.network = &x->network;

@@ -305,20 +305,12 @@ static bool warm_read_judge(int fd, uint32_t len, struct running *x)
 
 static void warm_take_notes(struct running *x, const char *notes)
 {
-	struct buf b = buf_new(x->a, RUN_TEXT_MAX);
 	const char *end;
 
 	for (; *notes; notes = end + (*end != '\0')) {
 		end = notes + strcspn(notes, "\n");
-		notes_add(&x->r->notes.notes, arena_strndup(x->a, notes, (size_t)(end - notes)),
-			  x->a);
-		if (x->q->output != OUTPUT_KEEP)
-			box_tell_note(x->r->notes.notes.v[x->r->notes.notes.n - 1],
-				      x->q->output == OUTPUT_EVENTS, &b);
+		run_note(x, arena_strndup(x->a, notes, (size_t)(end - notes)));
 	}
-	x->r->notes_told = x->q->output == OUTPUT_KEEP ? x->r->notes_told : x->r->notes.notes.n;
-	(void)!fd_write_all(x->q->output == OUTPUT_EVENTS ? STDOUT_FILENO : STDERR_FILENO, b.data,
-			    b.len);
 }
 
 /* Processor time is asked of its cgroups while it runs, if that has a limit. */

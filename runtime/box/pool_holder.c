@@ -26,6 +26,7 @@ struct hold {
 	struct box_result result;
 	struct arena memory;
 	int keeper_fd, caller_fd;
+	size_t notes_known; /* of the result: the caller makes these himself */
 	bool is_ready;
 };
 
@@ -35,9 +36,10 @@ static int hold_make(struct hold *h, struct error *e)
 {
 	struct running *x = &h->x;
 
-	if (run_find_root(x, &h->own, e) < 0 || run_open_pipes(x, e) < 0 || run_create(x, e) < 0)
+	if (run_find_root(x, &h->own, e) < 0)
 		return -1;
-	return 0;
+	h->notes_known = h->result.notes.notes.n;
+	return run_open_pipes(x, e) < 0 ? -1 : run_create(x, e);
 }
 
 /* Trust: as of run_serve_control() (attend.c). */
@@ -121,14 +123,14 @@ static int hold_judge_file(const struct seccomp_program *p)
 	return fd;
 }
 
-static void hold_write_notes(const struct noted *notes, char *to, size_t size)
+static void hold_write_notes(const struct notes *notes, size_t from, char *to, size_t size)
 {
 	size_t at = 0, i;
 	int n;
 
 	to[0] = '\0';
-	for (i = 0; i < notes->notes.n && at < size; i++) {
-		n = snprintf(to + at, size - at, "%s%s", i ? "\n" : "", notes->notes.v[i]);
+	for (i = from; i < notes->n && at < size; i++) {
+		n = snprintf(to + at, size - at, "%s%s", i > from ? "\n" : "", notes->v[i]);
 		at += n > 0 ? (size_t)n : 0;
 	}
 }
@@ -160,7 +162,7 @@ static int hold_lend(struct hold *h)
 	int result = -1;
 
 	snprintf(hello.id, sizeof(hello.id), "%s", h->result.id);
-	hold_write_notes(&h->result.notes, hello.notes, sizeof(hello.notes));
+	hold_write_notes(&h->result.notes.notes, h->notes_known, hello.notes, sizeof(hello.notes));
 	if (hello.has_listener)
 		fds[n++] = x->denials.listener_fd;
 	if (hello.has_resolver)

@@ -158,6 +158,10 @@ static void result_usage(const struct box_result *r, struct buf *b)
 		result_number(b, "memory_peak", (int64_t)r->memory_peak);
 	else
 		result_unknown(b, "memory_peak");
+	if (r->pids_peak)
+		result_number(b, "pids_peak", (int64_t)r->pids_peak);
+	else
+		result_unknown(b, "pids_peak");
 	if (r->disk_known)
 		result_number(b, "disk_used", (int64_t)r->disk_used);
 	else

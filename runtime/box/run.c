@@ -89,6 +89,7 @@ static int run_finish(struct running *x, struct error *e)
 	timing_mark("box ended");
 	x->r->cpu_ns = x->end.cpu_ns;
 	x->r->memory_peak = x->end.peak_memory;
+	x->r->pids_peak = x->end.peak_pids;
 	x->r->wall_ns = loop_now() - x->started;
 	run_keep_output(x);
 	run_note_lost(x);
@@ -228,13 +229,19 @@ void run_begin(struct running *x, const struct box_request *q, struct arena *a,
 
 int run_find_root(struct running *x, struct box_request *own, struct error *e)
 {
+	const char *note;
+
+	if (denials_settle_request(own, &note, e) < 0)
+		return -1;
+	if (note)
+		run_note(x, note);
 	if ((own->sandbox ? sandbox_root(own->sandbox, &x->root) :
 			    box_root_find(own, x->a, &x->root, e)) < 0)
 		return -1;
 	timing_mark("root found");
 	x->r->rootfs = x->root.name;
 	if (x->root.note)
-		notes_add(&x->r->notes.notes, arena_strdup(x->a, x->root.note), x->a);
+		run_note(x, x->root.note);
 	/* A box that stays is not for one language alone. */
 	if (!own->sandbox)
 		box_choose_profile(own, &x->root, x->a);
@@ -256,10 +263,8 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 	if (result == 0)
 		result = workspace_check_target(q, e);
 	if (q->policy && !str_eq(q->policy, "code"))
-		notes_add(&ret->notes.notes,
-			  arena_printf(a, "the box is held to the policy %s, and not to code",
-				       q->policy),
-			  a);
+		run_note(&x, arena_printf(a, "the box is held to the policy %s, and not to code",
+					  q->policy));
 	if (result == 0)
 		result = run_read_rules(&x, e);
 	if (result == 0)

@@ -63,6 +63,10 @@ struct running {
 void run_begin(struct running *x, const struct box_request *q, struct arena *a,
 	       struct box_result *ret);
 
+/* Before the program runs: who reads along learns then what can't be had, and all do by the
+ * result. */
+void run_note(struct running *x, const char *text);
+
 /* Joins the network of a box that stays for the time of a call; tells what it has carried. */
 int run_join_network(struct running *x, struct error *e);
 void run_tell_network(struct running *x);

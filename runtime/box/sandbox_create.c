@@ -34,7 +34,7 @@ static const char *sandbox_make_id(struct arena *a, struct error *e)
 
 /* The state of one create. */
 struct making {
-	const struct box_request *q;
+	struct box_request *q;
 	const struct sandbox_wish *wish;
 	const char *id;
 	const char *cgroup; /* its name */
@@ -79,16 +79,33 @@ static int making_disk(struct making *m, const char *option, int64_t size, int *
 }
 
 /* Nobody would remove a directory when such a box ends by itself, nor hold its size. */
-static int making_disks(struct making *m, struct error *e)
+static int making_workspace(struct making *m, struct error *e)
 {
-	const struct box_request *q = m->q;
+	struct box_request *q = m->q;
 
-	if (disk_is_wanted(q) &&
-	    making_disk(m, "--disk", box_workspace_size(&q->limits), &m->workspace_fd, e) < 0)
+	if (!disk_is_wanted(q) ||
+	    making_disk(m, "--disk", box_workspace_size(&q->limits), &m->workspace_fd, e) == 0)
+		return 0;
+	if (!q->usual_disk || q->strict_limits)
 		return err_set(e, e->class,
 			       "%s; half of --memory can lie in memory, and -v DIR:" BOX_WORKSPACE
 			       " is a directory on disk",
 			       arena_strdup(m->a, e->text));
+	q->limits.disk = 0;
+	noted_take(m->notes, arena_printf(m->a,
+					  "--preset: the workspace lies in memory and has %lld MB, "
+					  "since: %s",
+					  (long long)(box_workspace_size(&q->limits) >> 20),
+					  e->text));
+	return 0;
+}
+
+static int making_disks(struct making *m, struct error *e)
+{
+	const struct box_request *q = m->q;
+
+	if (making_workspace(m, e) < 0)
+		return -1;
 	if (q->writable_root > q->limits.memory / 2 &&
 	    making_disk(m, "--writable-root", q->writable_root, &m->layer_fd, e) < 0)
 		return err_set(e, e->class, "%s; half of --memory can lie in memory",

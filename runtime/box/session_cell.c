@@ -229,7 +229,7 @@ static int cell_finish(struct running *x, const struct created *counted, struct 
 	x->r->wall_ns = loop_now() - x->started;
 	if (life_cpu_time(counted, &cpu_ns))
 		x->r->cpu_ns = cpu_ns;
-	x->r->memory_peak = life_peak_memory(counted);
+	life_peaks(counted, &x->r->memory_peak, &x->r->pids_peak);
 	workspace_measure(&x->workspace, x->q, x->r);
 	run_keep_output(x);
 	run_note_lost(x);

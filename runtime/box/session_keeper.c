@@ -103,8 +103,12 @@ static int keeper_start(struct keeper *k, struct error *e)
 {
 	const struct reaper_order order = {.beside = true};
 	int theirs[4] = {-1, -1, -1, -1}, listener_fd = -1, result;
+	const char *note; /* the result of a call says that denials are not known */
 	size_t i;
 
+	if (denials_settle_request(&k->q, &note, e) < 0)
+		return -1;
+	k->hello.denials = k->q.denials;
 	result = keeper_open_pipes(k, theirs, e);
 	k->q.args = keeper_words(k, &k->memory);
 	k->q.session = true;
@@ -346,7 +350,6 @@ __attribute__((noreturn)) void session_keep(const struct box_request *q, const c
 	keeper_let_go(&k, sock);
 	k.q.sandbox = &k.box;
 	k.q.learning = NULL;
-	k.hello.denials = q->denials;
 	snprintf(k.hello.language, sizeof(k.hello.language), "%s", q->language->name);
 	if (keeper_start(&k, &e) < 0 || keeper_listen(&k, &e) < 0 ||
 	    keeper_keep_judge(&k, &e) < 0) {

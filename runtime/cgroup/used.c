@@ -1,6 +1,6 @@
 /*
- * Counts of a box at its end: processor time, the most memory, the processes that were killed for
- * want of it, and those that were refused. cgroup_stats_read() would read eighty files for that.
+ * Counts of a box at its end: processor time, the most memory, the most processes, those that were
+ * killed for want of memory, and those that were refused. cgroup_stats_read() would read eighty files for that.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@ enum { USED_TEXT = 4096, US_NS = 1000 };
 
 /* Counts found so far: v1's files come first, as everywhere. */
 struct found {
-	bool cpu, memory, kills, pids;
+	bool cpu, memory, kills, pids, pids_peak;
 };
 
 /* The number behind `name`, which stands at the beginning of a line; "" is the first line's own. */
@@ -69,6 +69,8 @@ static void used_look(const struct cgroup_dir *d, int dfd, struct found *found,
 				 "oom_kill ", &to->oom_kills);
 	found->pids =
 		found->pids || number_in(dfd, "pids.events", "max ", &to->pids_refused);
+	found->pids_peak =
+		found->pids_peak || number_in(dfd, "pids.peak", "", &to->pids_peak);
 }
 
 void cgroup_used_read(const struct cgroup_dirs *d, struct cgroup_used *ret)
@@ -77,7 +79,9 @@ void cgroup_used_read(const struct cgroup_dirs *d, struct cgroup_used *ret)
 	size_t i;
 
 	*ret = (struct cgroup_used){0};
-	for (i = 0; i < d->n && !(found.cpu && found.memory && found.kills && found.pids); i++) {
+	for (i = 0; i < d->n && !(found.cpu && found.memory && found.kills && found.pids &&
+				  found.pids_peak);
+	     i++) {
 		autoclose int dfd = cgroup_dir_open(&d->v[i]);
 
 		if (dfd >= 0)

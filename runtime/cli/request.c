@@ -119,6 +119,7 @@ int do_limits(const struct cli *c, struct box_request *q, struct error *e)
 		q->pure = preset->pure;
 	if (preset)
 		*l = preset->limits;
+	q->usual_disk = !c->disk;
 	l->network = q->allow.n > 0;
 	if (do_size("memory", c->memory, 4 << 20, &l->memory, e) < 0 ||
 	    do_cpus(c->cpus, &l->cpus, e) < 0 ||

@@ -50,6 +50,7 @@ static void end_measure(const struct created *c, struct life_end *ret)
 	if (used.cpu_ns)
 		ret->cpu_ns = used.cpu_ns - c->cpu_before;
 	ret->peak_memory = used.memory_peak;
+	ret->peak_pids = used.pids_peak;
 	ret->oom = used.oom_kills > c->oom_before;
 	ret->pids_refused = used.pids_refused - c->pids_before;
 }
@@ -64,13 +65,14 @@ bool life_cpu_time(const struct created *c, uint64_t *ret_ns)
 	return true;
 }
 
-uint64_t life_peak_memory(const struct created *c)
+void life_peaks(const struct created *c, uint64_t *ret_memory, uint64_t *ret_pids)
 {
 	const struct cgroup_dirs dirs = life_cgroups(&c->record);
 	struct cgroup_used used;
 
 	cgroup_used_read(&dirs, &used);
-	return used.memory_peak;
+	*ret_memory = used.memory_peak;
+	*ret_pids = used.pids_peak;
 }
 
 int life_wait(struct created *c, int64_t until, struct life_end *ret, struct error *e)

@@ -133,6 +133,11 @@ const char *life_state_dir(const char *root, const char *id, struct arena *a)
 	return path_join(a, root, id);
 }
 
+bool life_may_listen(void)
+{
+	return seccomp_may_listen();
+}
+
 int life_plan(const struct create_options *o, const struct host_facts *facts,
 	      const struct oci_config *c, const char *bundle, const struct tightened *t,
 	      struct arena *a, struct plan *ret, struct error *e)

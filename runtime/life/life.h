@@ -107,6 +107,9 @@ struct created {
 	uint64_t oom_before, pids_before; /* … another's container */
 };
 
+/* Whether create_options.take_listener can be had here (security/seccomp_install.h). */
+bool life_may_listen(void);
+
 /* Where systemd has given away a place for boxes (cgroup/boxes.h), on machines where the caller may
  * have one. start: it is made if it isn't there. The caller closes it when his box is made. */
 int life_open_boxes(bool start, struct arena *a, struct cgroup_boxes *ret, struct error *e);
@@ -126,8 +129,9 @@ int life_wait(struct created *c, int64_t until, struct life_end *ret, struct err
 /* The processor time that it has taken so far; false: nobody counts it. */
 bool life_cpu_time(const struct created *c, uint64_t *ret_ns);
 
-/* The most memory that its cgroup has had so far; 0: nobody counts it. */
-uint64_t life_peak_memory(const struct created *c);
+/* The most memory, and the most processes and threads at once, that its cgroup has had so far; 0:
+ * nobody counts them. */
+void life_peaks(const struct created *c, uint64_t *ret_memory, uint64_t *ret_pids);
 
 /* Kills what is left of it, removes it, and lets go. */
 int life_remove(struct created *c, struct arena *a, struct error *e);

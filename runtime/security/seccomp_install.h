@@ -10,6 +10,11 @@ int seccomp_check_host(const struct seccomp_program *p, struct error *e);
 /* SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, or 0 if this kernel lacks it. */
 unsigned int seccomp_waits_killable(void);
 
+/* Whether a filter of a child of this process can have a listener: the kernel refuses it (EBUSY)
+ * where whoever started us has one, for a process can ask one alone. It takes a child to know,
+ * and that only of who is under a filter already. */
+bool seccomp_may_listen(void);
+
 /*
  * Puts the program on the calling thread, which needs no_new_privs or CAP_SYS_ADMIN.
  * *ret_listener_fd is the notify listener (close-on-exec) or -1. After this every call of ours must

@@ -11,5 +11,6 @@ struct life_end {
 	uint64_t pids_refused; /* processes that the limit of the cgroup has refused */
 	uint64_t cpu_ns; /* of all its processes; without cgroups, of those that were waited for */
 	uint64_t peak_memory; /* bytes; 0: not known */
+	uint64_t peak_pids; /* processes and threads at once; 0: not known */
 	int64_t wall_ns;
 };

@@ -62,6 +62,7 @@ static const struct json_row life_end_rows[] = {
 	F(life_end, "oom", BOOL, oom, OMIT),
 	F(life_end, "cpuNs", U64, cpu_ns),
 	F(life_end, "peakMemory", U64, peak_memory),
+	F(life_end, "peakPids", U64, peak_pids, OMIT),
 	F(life_end, "wallNs", I64, wall_ns),
 };
 TABLE(life_end);

@@ -24,6 +24,19 @@ a_secret_in_pieces_is_one() {
 	done
 }
 
+# As events, each of which somebody may show before the next one comes.
+a_secret_in_pieces_is_one_in_events_too() {
+	local ways=('printf bob@exa; sleep 0.3; printf mple.com; sleep 0.3; echo " end"' 'for c in b o b @ e x a m p l e . c o m " " e n d; do printf "%s" "$c"; sleep 0.01; done')
+	for code in "${ways[@]}"; do
+		run timeout 100 "$SBXRUN" --root "$T/state" 'do' --redact --stream bash "$code"
+		[ "$rc" != 125 ] || skip "no boxes here: $err"
+		shown=$(jq -rj 'select(.event == "stdout").data' <<<"$out")
+		[[ $out != *bob* && $out != *mple* ]] || leaked "$out"
+		like "$shown" '^\[REDACTED_EMAIL\] end'
+		is "$(jq -rs '.[-1].result.redactions | map("\(.rule) \(.stream) \(.count)") | join(",")' <<<"$out")" 'email stdout 1'
+	done
+}
+
 a_secret_at_the_end_of_what_is_shown_is_not_cut_in_two() {
 	local n
 	for n in 20 24 30 36 40; do

@@ -4,6 +4,7 @@
 # Views: all
 # Views: own a_million_small_files_are_not_had huge_files_of_nothing_do_not_fill_the_callers_disk deep_directories_are_listed_taken_out_and_removed
 # Views: own there_is_no_other_place_to_write_to the_directory_of_devices_holds_devices
+# Views: own a_loop_of_refusals_is_not_the_callers_time a_loop_of_names_is_not_the_callers_time
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 . "${0%/*}/../lib/attack.sh"
@@ -166,13 +167,14 @@ print(r["status"], r["bytes"]["stdout"], r["truncated"]["stdout"], len(r["stdout
 # Each child has little processor time of its own; together they have all of it.
 processor_time_of_children_adds_up() {
 	do_has_limits
-	do_python --cpu-time 1 --timeout 100 'import os, time
+	do_python --cpu-time 1 --timeout 60 'import os, time
 while True:
     if os.fork() == 0:
         while time.process_time() < 0.05:
             pass
         os._exit(0)
     os.wait()'
+	[ "$(do_of .usage.cpu_s | cut -d . -f 1)" -lt 3 ] || escaped "$(do_of .usage.cpu_s) s on processors instead of one"
 	rc_is 124
 	is "$(do_of '.status, .error.type')" $'timeout\nCPUTimeError'
 }
@@ -184,6 +186,52 @@ huge_files_of_nothing_do_not_fill_the_callers_disk() {
 	do_shell --copy-out taken 'dd if=/dev/zero of=huge bs=1 count=1 seek=4611686018427387904 2>/dev/null; dd if=/dev/zero of=large bs=1 count=1 seek=17179869184 2>/dev/null; echo x >small'
 	is "$(cat taken/small)" x
 	[ "$(du -sk taken | cut -f 1)" -lt 1024 ] || escaped 'the disk of the caller fills'
+}
+
+# _burn CODE: a box of python, and `burnt` in its result: the processor time that the process which looks after it has used itself, without the box's.
+_burn() {
+	needs python3
+	run python3 -c 'import json, os, subprocess, sys
+p = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)
+burnt = 0
+while p.poll() is None:
+    with open(f"/proc/{p.pid}/stat") as f: # of a child that nobody has waited for it is there
+        took = f.read().rsplit(")", 1)[1].split()
+    burnt = max(burnt, (int(took[11]) + int(took[12])) / os.sysconf("SC_CLK_TCK"))
+    try:
+        p.wait(0.05)
+    except subprocess.TimeoutExpired:
+        pass
+print(json.dumps(dict(json.load(p.stdout), burnt=burnt)))' "$SBXRUN" --root "$T/state" "do" --json --timeout 3 --cpus 2 --rootfs host python "$1"
+	is "$(do_of .status)" timeout
+}
+
+# Answers wait past a rate, of which three times as much would take all of a processor.
+_is_bounded() {
+	[ "$(do_of '.burnt <= 0.6 * .execution_time + 0.3')" = true ] || escaped "$(do_of .burnt) s of the caller's time in $(do_of .execution_time) s"
+	[ "$(do_of '([.denials[].count] | add) <= 20000 * (.execution_time + 0.3)')" = true ] || escaped "$(do_of '[.denials[].count] | add') answers in $(do_of .execution_time) s"
+	[ "$(do_of '([.denials[].count] | add) > 100')" = true ] || fail 'hardly anything was asked'
+}
+
+a_loop_of_refusals_is_not_the_callers_time() {
+	_burn 'import os
+os.fork(), os.fork()
+while True:
+    try:
+        os.mkdir("/usr/x")
+    except OSError:
+        pass'
+	_is_bounded
+}
+
+# A socket that is open already asks one name after the other, and waits for no answer.
+a_loop_of_names_is_not_the_callers_time() {
+	_burn 'import os, socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+os.fork(), os.fork()
+while True:
+    s.sendto(b"\0\1\1\0\0\1\0\0\0\0\0\0\4evil\7example\0\0\1\0\1", ("127.0.0.1", 53))'
+	_is_bounded
 }
 
 # Names of 255 bytes below each other, deeper than a path can be long.

@@ -46,6 +46,16 @@ while True:
 	is "$(do_of '.status, .signal, .stdout')" $'timeout\nSIGKILL\ndeaf'
 }
 
+# What it prints after its time stays unsaid, also if it hears nothing. It ends by itself, for a box without a clock.
+nobody_has_more_time_than_he_was_given() {
+	local how
+	for how in '' 'trap "" TERM;'; do
+		do_shell --timeout 0.5 "$how"' i=0; while [ $i -lt 15 ]; do sleep 1; i=$((i + 1)); done; echo LATE'
+		[[ $(do_of .stdout) != *LATE* ]] || escaped 'it had 15 s of 0.5'
+		is "$(do_of '.status, .timed_out')" $'timeout\ntrue'
+	done
+}
+
 # All that a kill can send, by itself and with a made-up sender.
 no_signal_ends_the_first_process() {
 	do_python 'import ctypes, os, signal

@@ -58,6 +58,7 @@ static struct box_result *result(struct bytes *b, struct arena *a, bool last)
 		.wall_ns = bytes_take(b, 4) * INT64_C(1000003),
 		.cpu_ns = bytes_take(b, 4),
 		.memory_peak = bytes_take(b, 4),
+		.pids_peak = bytes_take(b, 2),
 		.disk_known = bytes_choose(b, 2),
 		.limits = box_presets[bytes_choose(b, (uint32_t)box_n_presets)].limits,
 		.notes = {.arena = a},

@@ -139,6 +139,27 @@ processes_run_out() {
 	like "$out$rc" 'still here|124|[1-9]'
 }
 
+# By the kernel's own count, with the first process of the box: a few more than were started.
+processes_are_counted() {
+	local peak
+	run _sh --json --pids-limit 32 'for i in 1 2 3 4 5 6 7; do sleep 0.5 & done; wait'
+	peak=$(_of .usage.pids_peak)
+	if [ -z "${CGROUP_MOUNTS[pids]:-}${CGROUP_MOUNTS[unified]:-}" ] || ! _counts_processes; then
+		is "$peak" null
+		return
+	fi
+	_has_limits
+	[ "$peak" -ge 8 ] && [ "$peak" -le 12 ] || fail "$peak processes at once, where 8 and those of ours were"
+	run _sh --json --pids-limit 32 true
+	[ "$(_of .usage.pids_peak)" -le 4 ] || fail "$(_of .usage.pids_peak) processes at once, where one was"
+}
+# Linux 6.11 and newer.
+_counts_processes() {
+	local major minor
+	IFS=.- read -r major minor _ </proc/sys/kernel/osrelease
+	[ "$major" -gt 6 ] || [[ $major = 6 && $minor -ge 11 ]]
+}
+
 disks_fill_up() {
 	run _sh --memory 64m --disk 1m 'dd if=/dev/zero of=big bs=64k count=64 2>&1; stat -c %s big'
 	like "$out" 'No space left'

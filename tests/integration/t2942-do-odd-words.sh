@@ -142,6 +142,8 @@ int main(void) { puts("a@example.org"); fopen("/etc/x", "w"); fopen("out", "w");
 	for key in $(grep -oE 'result_[a-z]+\(b, "[a-z_0-9]+"' "$source/box/result.c" | cut -d '"' -f 2) $(grep -oE '[{,]\\"[a-z]+\\":' "$source/box/redact.c" | tr -dc 'a-z\n'); do
 		grep -q "\*\*$key\*\*" <(sed -n '/^# RESULT/,/^# EXIT/p' "$page") "${page/-do./-box.}" || fail "no page has $key"
 	done
+	# Rates and counts that the page names are those of the source.
+	like "$(cat "$page")" "past $(($(sed -n 's/.*DENIALS_A_WINDOW = \([0-9]*\),.*/\1/p' "$source/box/denials.h") * 1000 / $(sed -n 's/.*DENIALS_WINDOW_MS = \([0-9]*\),.*/\1/p' "$source/box/denials.h"))) answers a second"
 	# And none that there isn't, but for those that are left out here.
 	for key in $(sed -n '/^# RESULT/,/^# EXIT/p' "$page" | grep -o '^\*\*.*' | grep -o '\*\*[a-z0-9_]*\*\*' | tr -d '*'); do
 		jq -e --arg key "$key" 'has($key)' <<<"$out" >/dev/null || fail "a result has no $key"

@@ -90,4 +90,32 @@ the_steps_of_the_workflow_work() {
 	isnt "$rc" 0
 }
 
+# The first that a reader types: README's commands print what stands there. Seconds and how often a resolver asks depend on the machine.
+the_readmes_first_commands_print_what_it_says() {
+	local line command='' n=0
+	needs python3
+	mkdir bin
+	printf '#!/bin/sh\nexec "%s" --root "%s/state" "$@"\n' "$SBXRUN" "$T" >bin/sbxrun
+	chmod 755 bin/sbxrun
+	export PATH=$T/bin:$PATH SBXRUN_ROOTFS_DIR=$T/library
+	: >wanted >got
+	while IFS= read -r line; do
+		if [[ $line == '    $ '* ]]; then
+			n=$((n + 1))
+			command=${line#'    $ '}
+			echo "$command" | tee -a wanted >>got
+			timeout 300 bash -c "$command" </dev/null >>got 2>&1 || :
+		elif [[ $line == '    '* && -n $command ]]; then
+			echo "${line#'    '}" >>wanted
+		elif [ "$n" = 3 ]; then
+			break
+		else
+			command=''
+		fi
+	done <"$TESTS_DIR/../README.md"
+	is "$n" 3
+	is "$(_without_figures got)" "$(_without_figures wanted)"
+}
+_without_figures() { sed -E 's/"count":[0-9]+/"count":N/g; s/after [0-9.]+ s /after S s /' "$1"; }
+
 run_tests

@@ -176,6 +176,7 @@ what_was_used_is_told() {
 	[[ $(_of '.notes | join(" ")') != *'no cgroups'* ]] || skip 'nobody counts memory here'
 	is "$(_of '.usage.disk_used >= 3000000 and .usage.disk_used < 4000000')" true
 	is "$(_of '.usage.memory_peak == null or .usage.memory_peak > 3000000')" true
+	is "$(_of '.usage.pids_peak == null or .usage.pids_peak > 1')" true
 	run _sh --json 'rm f'
 	is "$(_of '.usage.disk_used < 1000000')" true
 }

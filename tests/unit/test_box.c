@@ -9,6 +9,8 @@
 
 #include "base/str.h"
 #include "box/box.h"
+#include "box/denials.h"
+#include "box/disk.h"
 #include "box/hints.h"
 #include "box/resolver.h"
 #include "filter/observe.h"
@@ -109,11 +111,14 @@ TEST(languages_have_names_of_their_own)
 
 TEST(a_workspace_leaves_half_of_the_memory)
 {
+	struct box_request q;
 	size_t i;
 
-	for (i = 0; i < box_n_presets; i++)
-		CHECK(box_workspace_size(&box_presets[i].limits) <=
-		      box_presets[i].limits.memory / 2);
+	box_request_default(&q);
+	for (i = 0; i < box_n_presets; i++) {
+		q.limits = box_presets[i].limits;
+		CHECK(disk_is_wanted(&q) == str_eq(box_presets[i].name, "harombe"));
+	}
 }
 
 /* ---- results ---- */
@@ -227,6 +232,30 @@ static bool maps(const struct oci_id_maps *m, uint32_t disk, uint32_t *ret)
 
 /* The owner on the disk is the program, nobody else is either, and nobody is the disk's root unless
  * that owns it. */
+/* Past a rate whoever asks waits, and not who answers. */
+TEST(answers_have_a_rate)
+{
+	struct loop_source source = {.fd = 7};
+	struct denials *d = arena_new(&arena, struct denials);
+
+	*d = (struct denials){.listener_fd = 7,
+			      .source = &source,
+			      .in_window = DENIALS_A_WINDOW - 2,
+			      .window_ends = loop_now() + LOOP_SECOND};
+	denials_spend(d);
+	denials_settle(d);
+	CHECK(source.fd == 7);
+	denials_spend(d);
+	denials_settle(d);
+	CHECK(source.fd == -1);
+	CHECK(d->pause_until == d->window_ends);
+	d->pause_until = d->window_ends = loop_now() - 1;
+	denials_settle(d);
+	CHECK(source.fd == 7);
+	denials_spend(d);
+	CHECK(d->in_window == 1);
+}
+
 TEST(a_volume_belongs_to_the_program)
 {
 	static const uint32_t ids[] = {0, 1, 33, 1000, 65533, 65534, 65535, 65536, 100000};

@@ -70,12 +70,14 @@ TEST(v1_hierarchies_say_it_in_files_of_one_number)
 		{"/b", "memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n"},
 		{"/c", "cpuacct.usage", "3947146\n"},
 		{"/d", "cpu.stat", "usage_usec 5\nuser_usec 1\n"},
+		{"/d", "pids.peak", "12\n"},
 	};
 	const struct cgroup_used used = used_of(files, ARRAY_SIZE(files), true);
 
 	CHECK(used.cpu_ns == 3947146);
 	CHECK(used.memory_peak == 442368);
 	CHECK(used.oom_kills == 3);
+	CHECK(used.pids_peak == 12);
 }
 
 TEST(the_unified_tree_says_it_in_lines)
@@ -83,6 +85,7 @@ TEST(the_unified_tree_says_it_in_lines)
 	static const struct file files[] = {
 		{"/d", "cpu.stat", "usage_usec 4000\nuser_usec 1000\nsystem_usec 3000\n"},
 		{"/d", "memory.peak", "1048576\n"},
+		{"/d", "pids.peak", "7\n"},
 		{"/d", "memory.events", "low 0\nmax 9\noom 4\noom_kill 2\noom_group_kill 0\n"},
 	};
 	const struct cgroup_used used = used_of(files, ARRAY_SIZE(files), true);
@@ -90,6 +93,7 @@ TEST(the_unified_tree_says_it_in_lines)
 	CHECK(used.cpu_ns == 4000000);
 	CHECK(used.memory_peak == 1048576);
 	CHECK(used.oom_kills == 2);
+	CHECK(used.pids_peak == 7);
 }
 
 /* A kernel before 5.19 has no memory.peak; one may have no controller at all. */
@@ -103,7 +107,7 @@ TEST(what_nobody_counts_is_nothing)
 	};
 	struct cgroup_used used = used_of(NULL, 0, true);
 
-	CHECK(!used.cpu_ns && !used.memory_peak && !used.oom_kills);
+	CHECK(!used.cpu_ns && !used.memory_peak && !used.oom_kills && !used.pids_peak);
 	used = used_of(odd, ARRAY_SIZE(odd), false);
 	CHECK(!used.cpu_ns && !used.memory_peak && !used.oom_kills);
 }

@@ -20,6 +20,7 @@ class TestReal(Real):
         r = sbxrun.run("python", "import sys; print(2 + 2); print('e', file=sys.stderr); sys.exit(3)")
         self.assertEqual((r.stdout, r.stderr, r.exit_code, r.status, r.success), ("4\n", "e\n", 3, "error", False))
         self.assertGreater(r.execution_time, 0)
+        self.assertIn("pids_peak", r.usage)  # None where nobody counts
 
     def test_every_key_of_the_result_is_known(self):
         import dataclasses
