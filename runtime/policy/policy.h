@@ -51,6 +51,7 @@ enum { DESCRIPTORS_NONE = 2 };
 enum { WRITE_EXECUTE_DENIED = 2 };
 enum { LANDLOCK_AUTO = 2, LANDLOCK_ALWAYS };
 enum { NET_DEVICES_REFUSED = 2 };
+enum { CGROUP_PATH_APART = 2 };
 
 enum policy_list {
 #define LEVEL(name, id, since, what, ...)
