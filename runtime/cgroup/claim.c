@@ -278,3 +278,46 @@ int cgroup_claim_check_above(const struct cgroup_dir *d, struct error *e)
 	}
 	return 0;
 }
+
+/* Has it processes of its own, or, as the unit of a service that divides it, in cgroups below? */
+static bool cgroup_is_used(const char *full)
+{
+	autoclose int dfd = open(full, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct cgroup_pid_list pids = {0};
+	char text[32];
+	bool used;
+
+	if (dfd < 0)
+		return false;
+	used = fd_read_at(dfd, "cgroup.procs", text, sizeof(text)) > 0;
+	if (!used && (str_ends(full, ".service") || str_ends(full, ".scope")))
+		used = cgroup_pids_below(dfd, &pids) == 0 && pids.n;
+	cgroup_pid_list_free(&pids);
+	return used;
+}
+
+/* Engines' parents, like /docker, kubepods and slices, hold cgroups and no processes. One that is
+ * around us is the engine's own, as for `podman --cgroups=split` and in k3s. A scope is systemd's to
+ * place, in slices alone. */
+int cgroup_check_apart(const struct cgroup_dir *d, const char *policy, struct error *e)
+{
+	char full[CGROUP_PATH_SIZE];
+	char *top, *slash;
+
+	if (d->by_systemd || !cgroup_full_path(d->mount, d->path, full))
+		return 0;
+	for (top = full + strlen(d->mount); (slash = strrchr(full, '/')) && slash > top;) {
+		*slash = '\0';
+		if (!cgroup_is_used(full))
+			continue;
+		if (claim_is_around_us(full))
+			return 0;
+		return err_set(e, ERR_CONFIG,
+			       "policy %s refuses linux.cgroupsPath, %s: it lies in %s, which has "
+			       "processes of others [cgroup-path]; to allow it, an administrator "
+			       "gives \"cgroup-path\": \"as-asked\" to a policy in "
+			       "/etc/sbxrun/policy.json, or runs this with --policy oci",
+			       policy, d->path, full);
+	}
+	return 0;
+}

@@ -471,6 +471,8 @@ static int hierarchy_make(struct making *m, bool *parents, struct cgroup_handle 
 	 * seen alone. */
 	if ((m->i == 0 || m->d->unified) && cgroup_claim_check_above(m->d, e) < 0)
 		return -1;
+	if (m->p->apart_for && cgroup_check_apart(m->d, m->p->apart_for, e) < 0)
+		return -1;
 	if (frozen_check(m, e) < 0 || hierarchy_settle(m, existed, h, e) < 0 ||
 	    inner_settle(m, e) < 0)
 		return -1;

@@ -36,6 +36,10 @@ int cgroup_claim(int dfd, const char *full, bool existed, pid_t holder, struct c
 /* Refuses d if it is in another container's cgroup; after it was claimed. */
 int cgroup_claim_check_above(const struct cgroup_dir *d, struct error *e);
 
+/* Refuses d for the policy if it is in the cgroup of a service, or of a process, that we are not in
+ * ourselves. */
+int cgroup_check_apart(const struct cgroup_dir *d, const char *policy, struct error *e);
+
 void cgroup_disclaim(int dfd);
 
 /* cgroup/inner.c. What is in the container's cgroup dfd and is the container's: a descriptor, or -1

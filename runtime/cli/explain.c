@@ -60,8 +60,8 @@ static const char *calls_text(const struct surface *s, struct arena *a)
 
 static const char *counts_text(const struct surface *s, struct arena *a)
 {
-	return arena_printf(a, "%zu, %zu without nosuid, %zu without nodev", s->mounts,
-			    s->without_nosuid, s->without_nodev);
+	return arena_printf(a, "%zu, %zu without nosuid, %zu without nodev: %s", s->mounts.n,
+			    s->without_nosuid, s->without_nodev, list_text(&s->mounts, a));
 }
 
 static const char *landlock_text(const struct surface *s, struct arena *a)
@@ -85,7 +85,7 @@ static void surface_print(struct buf *b, const struct explanation *x, struct are
 		{"mounts", counts_text(h, a), counts_text(o, a)},
 		{"writable", list_text(&h->writable, a), list_text(&o->writable, a)},
 		{"Landlock", landlock_text(h, a), landlock_text(o, a)},
-		{"devices", arena_printf(a, "%zu", h->devices), arena_printf(a, "%zu", o->devices)},
+		{"devices", list_text(&h->devices, a), list_text(&o->devices, a)},
 		{"covered paths", arena_printf(a, "%zu", h->covered),
 		 arena_printf(a, "%zu", o->covered)},
 		{"read-only paths", arena_printf(a, "%zu", h->read_only),
@@ -148,14 +148,16 @@ static void json_surface(struct buf *b, const char *key, const struct surface *s
 	buf_printf(b,
 		   ",\"%s\":{\"systemCalls\":%u,\"systemCallsForSomeArguments\":%u,\"filter\":%s,"
 		   "\"otherArchitectures\":%s,\"noNewPrivileges\":%s,\"userNamespace\":%s,"
-		   "\"mounts\":%zu,\"mountsWithoutNosuid\":%zu,\"mountsWithoutNodev\":%zu,"
-		   "\"landlockAbi\":%d,\"devices\":%zu,\"coveredPaths\":%zu,\"readOnlyPaths\":%zu",
+		   "\"mountsWithoutNosuid\":%zu,\"mountsWithoutNodev\":%zu,"
+		   "\"landlockAbi\":%d,\"coveredPaths\":%zu,\"readOnlyPaths\":%zu",
 		   key, s->calls, s->calls_some, s->filter ? "true" : "false",
 		   s->other_abis ? "true" : "false", s->no_new_privs ? "true" : "false",
-		   s->user_ns ? "true" : "false", s->mounts, s->without_nosuid, s->without_nodev,
-		   s->landlock_abi, s->devices, s->covered, s->read_only);
+		   s->user_ns ? "true" : "false", s->without_nosuid, s->without_nodev,
+		   s->landlock_abi, s->covered, s->read_only);
 	buf_str(b, ",\"capabilities\":");
 	json_write_string(b, caps_text(s->caps, a));
+	json_list(b, "mounts", s->mounts.v, s->mounts.n);
+	json_list(b, "devices", s->devices.v, s->devices.n);
 	json_list(b, "writable", s->writable.v, s->writable.n);
 	json_list(b, "ownNamespaces", s->own_ns.v, s->own_ns.n);
 	json_list(b, "joinedNamespaces", s->joined_ns.v, s->joined_ns.n);

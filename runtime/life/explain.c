@@ -6,6 +6,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -61,22 +62,32 @@ static void strings_add(struct strings *l, const char *word, size_t *cap, struct
 
 static void surface_mounts(const struct plan *p, struct arena *a, struct surface *s)
 {
-	size_t cap = 0, i;
+	size_t all = 0, writable = 0, i;
 
-	s->mounts = p->n_mounts + 1;
+	strings_add(&s->mounts, "/", &all, a);
 	s->without_nosuid = !p->root_nosuid;
 	s->without_nodev = !p->root_nodev;
 	if (!p->root_readonly)
-		strings_add(&s->writable, "/", &cap, a);
+		strings_add(&s->writable, "/", &writable, a);
 	for (i = 0; i < p->n_mounts; i++) {
 		const struct mount_plan *m = &p->mounts[i];
 		uint64_t set = m->set | m->set_all;
 
+		strings_add(&s->mounts, m->destination, &all, a);
 		s->without_nosuid += !(set & MOUNT_ATTR_NOSUID);
 		s->without_nodev += !(set & MOUNT_ATTR_NODEV);
 		if (!(set & MOUNT_ATTR_RDONLY))
-			strings_add(&s->writable, m->destination, &cap, a);
+			strings_add(&s->writable, m->destination, &writable, a);
 	}
+}
+
+static void surface_devices(const struct plan *p, struct arena *a, struct surface *s)
+{
+	size_t cap = 0, i;
+
+	for (i = 0; i < p->n_devices; i++)
+		if (p->devices[i].type != S_IFIFO)
+			strings_add(&s->devices, p->devices[i].path, &cap, a);
 }
 
 static void surface_namespaces(const struct plan *p, struct arena *a, struct surface *s)
@@ -102,13 +113,13 @@ static void surface_of(const struct plan *p, struct arena *a, struct surface *re
 	*ret = (struct surface){
 		.caps = p->caps.bounding | p->caps.permitted,
 		.no_new_privs = p->program.no_new_privs,
-		.devices = p->n_devices,
 		.landlock_abi = p->landlock.abi,
 		.covered = p->masked_paths.n,
 		.read_only = p->readonly_paths.n,
 	};
 	surface_calls(p, ret);
 	surface_mounts(p, a, ret);
+	surface_devices(p, a, ret);
 	surface_namespaces(p, a, ret);
 }
 

@@ -15,10 +15,11 @@ struct surface {
 	bool other_abis; /* calls of other architectures */
 	uint64_t caps;
 	bool no_new_privs;
-	struct strings writable; /* mounts */
 	struct strings own_ns, host_ns, joined_ns;
-	size_t mounts, without_nosuid, without_nodev;
-	size_t devices, covered, read_only;
+	struct strings mounts, writable; /* where; the latter are among the former */
+	struct strings devices;		 /* beside terminals */
+	size_t without_nosuid, without_nodev;
+	size_t covered, read_only;
 	bool user_ns;
 	int landlock_abi; /* 0: files are not judged by it */
 };

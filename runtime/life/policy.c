@@ -69,22 +69,33 @@ int life_read_policy_file(const char *path, struct arena *a, struct policy_file 
 	return file_read(path, fd, a, ret, e);
 }
 
-/* 1; 0: there is none. */
-static int file_open_admins(const char *path, int *ret_fd, struct error *e)
+/* Somebody has put something there, or at its directory, that leads nowhere. */
+static bool file_dangles(const char *path, struct arena *a)
+{
+	char *dir = arena_strdup(a, path);
+	struct stat st;
+
+	*strrchr(dir, '/') = '\0';
+	return lstat(path, &st) == 0 ||
+	       (lstat(dir, &st) == 0 && S_ISLNK(st.st_mode) && access(dir, F_OK) < 0);
+}
+
+/* 1; 0: there is none. What can't be read may hold more than what would then be given. */
+static int file_open_admins(const char *path, struct arena *a, int *ret_fd, struct error *e)
 {
 	*ret_fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (*ret_fd >= 0)
 		return 1;
-	if (errno == ENOENT || errno == ENOTDIR)
+	if (errno == ENOENT && !file_dangles(path, a))
 		return 0;
-	return err_sys(e, "open %s: without it nothing is run", path);
+	return err_sys(e, "open %s: nothing is run as long as it can't be read", path);
 }
 
 int life_read_admin_file(const char *path, struct arena *a, char **ret_text, size_t *ret_len,
 			 struct error *e)
 {
 	autoclose int fd = -1;
-	int found = file_open_admins(path, &fd, e);
+	int found = file_open_admins(path, a, &fd, e);
 
 	*ret_text = NULL;
 	if (found <= 0)
@@ -96,7 +107,7 @@ int life_read_admin_file(const char *path, struct arena *a, char **ret_text, siz
 int life_read_policies(struct arena *a, struct policy_file *ret, bool *ret_found, struct error *e)
 {
 	autoclose int fd = -1;
-	int found = file_open_admins(POLICY_FILE, &fd, e);
+	int found = file_open_admins(POLICY_FILE, a, &fd, e);
 
 	*ret = (struct policy_file){0};
 	*ret_found = found > 0;

@@ -231,6 +231,7 @@ struct rewriting {
 	LIST(struct oci_seccomp_rule) rules;
 	size_t n_taken;
 	struct buf taken; /* names, for the clamp */
+	bool namespaces;  /* can't be made any more */
 	size_t at;	  /* call_find()'s */
 };
 
@@ -300,6 +301,7 @@ static void add_conditions(struct rewriting *w, const char *name,
 
 static void take_name(struct rewriting *w, const char *name)
 {
+	w->namespaces = w->namespaces || str_eq(name, "unshare");
 	if (w->n_taken++ < TAKEN_SHOWN)
 		buf_printf(&w->taken, "%s%s", w->n_taken > 1 ? ", " : "", name);
 }
@@ -484,5 +486,9 @@ int row_seccomp(struct tightening *t, struct error *e)
 	if (w.n_taken)
 		row_clamped(t, "linux.seccomp: not allowed: %s%s", w.taken.data,
 			    w.n_taken > TAKEN_SHOWN ? " and others" : "");
+	if (w.namespaces)
+		row_clamped(t, "linux.seccomp: no namespaces can be made inside; rootless builders "
+			       "(buildkit, buildah, podman) need a user namespace and fail, kaniko "
+			       "needs none");
 	return 0;
 }

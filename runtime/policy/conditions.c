@@ -105,6 +105,9 @@ void policy_set_conditions(const struct policy *p, const struct oci_config *c,
 		.allowed = allowed->v,
 		.n_allowed = allowed->n,
 	};
+	/* The kernel keeps an ordinary user to what was delegated to him. */
+	if (p->level[LEVEL_CGROUP_PATH] == CGROUP_PATH_APART && plan->by_machine_root)
+		plan->cgroup.apart_for = p->name;
 	plan->root_nosuid = flags;
 	/* Without a /dev of its own the image's is where devices are made. */
 	plan->root_nodev = plan->root_nodev || (flags && plan_has_dev_mount(plan));

@@ -63,10 +63,37 @@ static int words_check(const struct policy_text *t, enum policy_list list, const
 	return 0;
 }
 
-static int text_check(const struct policy_text *t, struct error *e)
+static bool text_has(const struct policy_text *t, size_t row)
+{
+	const struct policy_change *c;
+
+	if (row < LEVEL_COUNT)
+		return t->level[row] != 0;
+	c = &t->list[row - LEVEL_COUNT];
+	return c->allow.n || c->deny.n;
+}
+
+/* Or `policy check` would call a row new that the file has, and an older sbxrun refuse the file
+ * without saying why. */
+static int text_check_version(const struct policy_text *t, uint32_t version, struct error *e)
+{
+	size_t i;
+
+	for (i = 0; i < POLICY_ROWS; i++)
+		if (text_has(t, i) && policy_rows[i].since > version)
+			return err_set(e, ERR_CONFIG,
+				       "policies.%s.%s: a row of version %u, and the file says "
+				       "\"version\": %u",
+				       t->name, policy_rows[i].id, policy_rows[i].since, version);
+	return 0;
+}
+
+static int text_check(const struct policy_text *t, uint32_t version, struct error *e)
 {
 	enum policy_list i;
 
+	if (text_check_version(t, version, e) < 0)
+		return -1;
 	for (i = 0; i < LIST_COUNT; i++)
 		if (words_check(t, i, "allow", &t->list[i].allow, e) < 0 ||
 		    words_check(t, i, "deny", &t->list[i].deny, e) < 0)
@@ -104,7 +131,7 @@ static int file_check(const struct policy_file *f, struct arena *a, struct error
 			return err_set(e, ERR_CONFIG,
 				       "policies: %s: a name is of a-z, 0-9, - and _, and short",
 				       json_show(t->name).text);
-		if (text_check(t, e) < 0 || policy_find(f, t->name, a, &ignored, e) < 0)
+		if (text_check(t, f->version, e) < 0 || policy_find(f, t->name, a, &ignored, e) < 0)
 			return -1;
 	}
 	for (i = 0; i < f->choices.n; i++)

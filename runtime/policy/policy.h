@@ -51,6 +51,7 @@ enum { DESCRIPTORS_NONE = 2 };
 enum { WRITE_EXECUTE_DENIED = 2 };
 enum { LANDLOCK_AUTO = 2, LANDLOCK_ALWAYS };
 enum { NET_DEVICES_REFUSED = 2 };
+enum { CGROUP_PATH_APART = 2 };
 
 enum policy_list {
 #define LEVEL(name, id, since, what, ...)
@@ -94,8 +95,19 @@ struct policy_text {
 	struct policy_change list[LIST_COUNT];
 };
 
-/* A file of policies. */
-enum { POLICY_VERSION = 1 };
+/*
+ * A file of policies. Its version says which rows its writer knew. It counts releases that have new
+ * rows, and is that of the newest row: a union is as large as the largest of its members.
+ */
+enum {
+	POLICY_VERSION = sizeof(union {
+#define LEVEL(name, id, since, what, ...) char level_##name[since];
+#define LIST_ROW(name, id, since, what, knows) char list_##name[since];
+#include "policy/rows.def"
+#undef LEVEL
+#undef LIST_ROW
+	})
+};
 struct policy_file {
 	uint32_t version;
 	char *fallback; /* "default": what holds where nobody chose */

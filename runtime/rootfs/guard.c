@@ -180,12 +180,14 @@ static bool path_is_engines(const char *path, const char *id)
 	static const char *const parts[] = {"/overlay-containers/", "/vfs-containers/",
 					    "/io.containerd.grpc.v1.cri/sandboxes/"};
 	enum { ID_CHOSEN = 32 }; /* shorter ones are people's */
-	const char *at = path;
+	const char *at = path, *part;
 	size_t len = strlen(id), i;
 
-	for (i = 0; i < ARRAY_SIZE(parts); i++)
-		if (strstr(path, parts[i]))
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		part = strstr(path, parts[i]);
+		if (part && part[strlen(parts[i])]) /* not all containers' at once */
 			return true;
+	}
 	while (len >= ID_CHOSEN && (at = strstr(at, id)) != NULL) {
 		if (at > path && at[-1] == '/' && at[len] == '/')
 			return true;

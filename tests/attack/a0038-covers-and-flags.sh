@@ -21,10 +21,11 @@ _source() {
 	install -m 666 /dev/null src/sub/file
 }
 
-# _closed ARGUMENTS FILTER…: none of the ways of the unlocker works, and all were tried.
+# _closed ARGUMENTS FILTER…: none of the ways of the unlocker works, and all were tried: where a policy gives nobody a namespace, in place.
 _closed() {
 	local words=$1
 	shift
+	[[ ${POLICY:-oci} == oci ]] || words="-i $words"
 	UNLOCKER=$SBXT_WORK/unlocker.$$
 	[ -e "$UNLOCKER" ] || { needs gcc && gcc -O2 -static -o "$UNLOCKER" "$TESTS_DIR/tools/unlocker.c"; } || skip 'no static C library'
 	bundle "args([\"/unlocker\"] + (\"$words\" / \" \"))" "$@"
@@ -32,6 +33,8 @@ _closed() {
 	mkdir "$B/rootfs/m"
 	chmod 755 "$T" "$B" "$B/rootfs"
 	run "${RUN:-_run}"
+	# What changes the times of access of such a bind is refused under code: then there is nothing to attack.
+	[[ ${POLICY:-oci} != code || $rc == 0 || $words != *write* || ! $err =~ "is more restricted than that, and a user namespace can't lift it" ]] || return 0
 	[ "$out" = 'done' ] || escaped "$words: ${out//$'\n'/ }"
 	rc_is 0
 }

@@ -224,6 +224,40 @@ net_devices() {
 	_refused 'an interface'
 }
 
+# Of somebody who is not around us, and of a service that divides its cgroup. What engines send goes on: a parent that holds cgroups alone, one
+# that is not there yet, and one that the caller is in.
+cgroup_path() {
+	local dir sub path
+	_row '"cgroup-path": "apart"'
+	dir=$(cgroup_dir pids other)
+	mkdir -p "$dir"
+	sleep 1000 &
+	echo $! >"$dir/cgroup.procs"
+	_try 'echo ran' ".linux.cgroupsPath = \"/$P/other/x\""
+	_refused 'a cgroup of somebody else'
+	like "$err" "it lies in .*/$P/other, which has processes of others"
+	[ ! -d "$dir/x" ] || fail 'the cgroup is left'
+	_try 'echo ran' ".linux.cgroupsPath = \"/$P/other/new/x\""
+	_refused 'a cgroup deep in that of somebody else'
+	sub=$dir.service/main
+	mkdir -p "$sub"
+	echo $! >"$sub/cgroup.procs"
+	rmdir "$dir"
+	_try 'echo ran' ".linux.cgroupsPath = \"/$P/other.service/x\""
+	_refused "a cgroup of a service's"
+	for path in parent/x other-parent/pod/x; do
+		_try 'echo ran' ".linux.cgroupsPath = \"/$P/$path\""
+		is "$out" ran "$path: $err"
+	done
+	# The caller's own unit, as k3s and podman's split cgroups have it.
+	bundle 'sh("echo ran")' ".linux.cgroupsPath = \"/$P/other.service/x\""
+	run bash -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' _ "$sub" "$SBXRUN" --root "$T/state" --policy "$T/policy.json" run -b "$B" "$ID"
+	is "$out" ran "$err"
+	kill %1
+	wait || :
+	rmdir "$sub" "${sub%/*}" "${dir%/*}"
+}
+
 capabilities() {
 	_row '"capabilities": {"deny": ["*"]}, "dropped-capabilities": {"deny": ["*"]}'
 	_try 'echo ran' 'caps(["CAP_SYS_ADMIN"])'

@@ -190,6 +190,47 @@ an_exception_opens_one_path() {
 	like "$err" 'host-paths'
 }
 
+# By whatever name, under both policies: what is the host's is no container's root.
+the_host_is_no_root() {
+	local policy root
+	_private_ids
+	ln -s / link
+	mkdir bound
+	for policy in engine code; do
+		for root in / "$T/link" "$T/bound"; do
+			bundle ".root.path = \"$root\""
+			run unshare -m --propagation private bash -c 'mount --rbind / "$1" && shift && "$@"' _ "$T/bound" \
+				"$SBXRUN" --policy "$policy" --root "$T/state" run -b "$B" "$ID"
+			rc_is 1
+			like "$err" 'root(.path|fs)|the host.s /' "$policy $root"
+			is "$out" ''
+			nothing_is_left
+		done
+	done
+}
+
+# Who builds images without rights is told why, where the config would have let it.
+builders_that_need_a_namespace_are_told_why() {
+	local why='no namespaces can be made inside; rootless builders .* fail, kaniko needs none'
+	bundle 'del(.linux.seccomp)' 'sh("unshare -U true")'
+	run _engine explain -b "$B"
+	like "$out" "seccomp +linux.seccomp: $why"
+	run _engine run -b "$B" "$ID"
+	isnt "$rc" 0
+	like "$err" 'unshare.*Operation not permitted'
+	bundle '.linux.seccomp = {defaultAction: "SCMP_ACT_ERRNO", syscalls: [{names: ["read", "unshare"], action: "SCMP_ACT_ALLOW"}]}'
+	run _engine explain -b "$B"
+	like "$out" "$why"
+	# A config that closes them itself loses nothing.
+	bundle '.linux.seccomp = {defaultAction: "SCMP_ACT_ERRNO", syscalls: [{names: ["read", "write"], action: "SCMP_ACT_ALLOW"}]}'
+	run _engine explain -b "$B"
+	unlike "$out" "$why"
+	echo '{"version": 1, "policies": {"builders": {"seccomp": "as-asked"}}}' >builders.json
+	bundle 'del(.linux.seccomp)' 'sh("unshare -U true && echo built")'
+	run sbx --policy ./builders.json run -b "$B" "$ID"
+	is "$out" built
+}
+
 the_state_is_no_root() {
 	bundle '.root.path = $T'
 	run _engine run -b "$B" "$ID"

@@ -255,6 +255,123 @@ a_sysctl_that_forbids_user_namespaces_is_named() {
 	is "$(_status 3 ns.pid)" ok
 }
 
+# Sysctls that this kernel may not have, in a /proc/sys/kernel of the test's own.
+OWN_SYSCTLS='
+	mkdir "$T/kernel"
+	mount -t tmpfs kernel "$T/kernel"
+	chmod 755 "$T/kernel"
+	mount --move "$T/kernel" /proc/sys/kernel
+	sysctls() {
+		echo "$2" >/proc/sys/kernel/$1
+	}
+'
+
+# Debian'"'"'s kernels may forbid them to ordinary users, and say so to root, too.
+a_sysctl_that_leaves_user_namespaces_to_root_is_named() {
+	needs strace
+	_program
+	_apart "$OWN_SYSCTLS"'
+		sysctls unprivileged_userns_clone 0
+		user_doctor() {
+			local rc=0
+			XDG_RUNTIME_DIR=$T/run setpriv --reuid "$USER_ID" --regid "$USER_ID" --clear-groups -- \
+				strace -qq -f -o /dev/null -e trace=unshare -e inject=unshare:error=EPERM sbxrun doctor --json >"$1" || rc=$?
+			echo "$rc" >"$1.rc"
+		}
+		user_doctor "$T/1"
+		strace -qq -f -o /dev/null -e trace=unshare -e inject=unshare:error=EPERM sbxrun --root "$T/state" doctor --json >"$T/2" || :'
+	_answers 1 1 ns.user no 'kernel.unprivileged_userns_clone is 0'
+	is "$(_remedy 1 ns.user)" 'sysctl -w kernel.unprivileged_userns_clone=1'
+	is "$(_status 2 user.namespaces)" warn
+	is "$(_found 2 user.namespaces)" 'kernel.unprivileged_userns_clone is 0'
+}
+
+# As on Ubuntu 24.04: AppArmor lets a user namespace be made, and nothing in it.
+a_restriction_by_apparmor_is_named_with_its_remedies() {
+	needs strace sysctl
+	_program
+	_apart "$OWN_SYSCTLS"'
+		own_etc
+		sysctls apparmor_restrict_unprivileged_userns 1
+		mkdir "$T/share"
+		mount -t tmpfs share "$T/share"
+		cp -a /usr/share/zoneinfo "$T/share" 2>/dev/null || :
+		restricted() {
+			local rc=0
+			XDG_RUNTIME_DIR=$T/run setpriv --reuid "$USER_ID" --regid "$USER_ID" --clear-groups -- \
+				strace -qq -f -o /dev/null -e trace=unshare -e inject=unshare:error=EPERM:when=2+ sbxrun doctor --json >"$1" || rc=$?
+			echo "$rc" >"$1.rc"
+		}
+		restricted "$T/1"
+		strace -qq -f -o /dev/null -e trace=unshare -e inject=unshare:error=EPERM:when=2+ sbxrun --root "$T/state" doctor --json >"$T/root" || :
+		mkdir -p "$T/share/sbxrun/apparmor" /etc/apparmor.d
+		: >"$T/share/sbxrun/apparmor/sbxrun"
+		mount --move "$T/share" /usr/share
+		rm -f /etc/apparmor.d/sbxrun
+		restricted "$T/2"
+		ln -s /usr/share/sbxrun/apparmor/sbxrun /etc/apparmor.d/
+		restricted "$T/3"
+		help "$T/1" ns.user
+		cp /proc/sys/kernel/apparmor_restrict_unprivileged_userns "$T/after"
+		user_doctor "$T/4"'
+	for n in 1 2 3; do
+		is "$(_status $n ns.user)" no
+		like "$(_found $n ns.user)" '^kernel.apparmor_restrict_unprivileged_userns is on, and no profile'
+		is "$(<"$T/$n.rc")" 1
+	done
+	is "$(_remedy 1 ns.user)" 'sysctl -w kernel.apparmor_restrict_unprivileged_userns=0'
+	is "$(_remedy 2 ns.user)" 'ln -s /usr/share/sbxrun/apparmor/sbxrun /etc/apparmor.d/ && apparmor_parser -r /etc/apparmor.d/sbxrun'
+	is "$(_remedy 3 ns.user)" 'apparmor_parser -r /etc/apparmor.d/sbxrun'
+	is "$(_status root user.namespaces)" warn
+	like "$(_found root user.namespaces)" '^kernel.apparmor_restrict_unprivileged_userns is on'
+	is "$(<"$T/after")" 0
+	is "$(_status 4 ns.user)" ok
+}
+
+# _without CALL ERROR [STRACE-OPTION…]: root asks, on a kernel whose call fails so; the answers are in $T/1.
+_without() {
+	needs strace
+	_program
+	STRACE="-qq -f -o /dev/null -e trace=$1 -e inject=$1:error=$2 ${*:3}" _apart '
+		rc=0
+		strace $STRACE sbxrun --root "$T/state" doctor --json >"$T/1" || rc=$?
+		echo "$rc" >"$T/1.rc"'
+}
+
+filesystems_that_a_kernel_lacks_are_named_with_the_module() {
+	_program
+	_apart '
+		grep -v -e erofs /proc/filesystems >"$T/filesystems"
+		mount --bind "$T/filesystems" /proc/filesystems
+		doctor "$T/1"'
+	is "$(_status 1 mount.erofs)" warn
+	is "$(_found 1 mount.erofs)" 'this kernel knows none, or has not loaded it'
+	is "$(_remedy 1 mount.erofs)" 'modprobe erofs'
+	_without mount ENODEV -P "$(sed -n 's/^#define PLACE "\(.*\)"$/\1/p' "${TESTS_DIR%/*}/runtime/doctor/"*.[ch] | head -n 1)/merged"
+	for id in mount.overlay mount.overlay.user mount.overlay.idmap; do
+		is "$(_status 1 $id)" warn
+		is "$(_found 1 $id)" 'this kernel knows none, or has not loaded it'
+		is "$(_remedy 1 $id)" 'modprobe overlay'
+	done
+	is "$(_status 1 mount.detached)" ok
+}
+
+# Before Linux 6.12.
+images_that_need_a_block_device_are_told() {
+	grep -q erofs /proc/filesystems || skip 'this kernel has no EROFS'
+	_without fsconfig ENOTBLK
+	is "$(_status 1 mount.erofs)" warn
+	is "$(_found 1 mount.erofs)" 'by a block device alone; from a file since Linux 6.12'
+}
+
+a_filesystem_that_maps_no_ids_is_named() {
+	_without mount_setattr EINVAL
+	is "$(_status 1 mount.idmap.here)" warn
+	like "$(_found 1 mount.idmap.here)" "^\. on [a-z0-9]+ can't have its ids mapped\$"
+	is "$(_status 1 mount.overlay.idmap)" warn
+	like "$(_found 1 mount.overlay.idmap)" '^no layer can have its ids mapped'
+}
+
 every_kind_of_namespace_has_a_limit_that_is_named() {
 	local kind
 	needs sysctl

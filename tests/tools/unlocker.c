@@ -1,14 +1,15 @@
 /*
  * Takes flags and covers off mounts in every way that there is. Statically linked.
  *
- *	unlocker [-n] write FILE	FILE is on a mount that must stay read-only: prints each way
+ *	unlocker [-i] [-n] write FILE	FILE is on a mount that must stay read-only: prints each way
  *					by which it could be opened for writing
  *	unlocker [-n] show FILE [COVER]	FILE is covered by the mount COVER, itself if it is a mask:
  *					prints each way by which it is seen
  *	unlocker [-n] proc FILE		as `show`, on a procfs that is mounted anew
  *
  * -n: in a user namespace made for it, with all its rights there. Each way is tried by a child with
- * a mount namespace of its own.
+ * a mount namespace of its own. -i: in place, if it gets none; for policies that give no namespace,
+ * under which each way must fail by itself.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,6 +17,7 @@
 #include <libgen.h>
 #include <linux/mount.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,12 +157,20 @@ static int by_reconfiguring(void)
 	return opened(AT_FDCWD, file);
 }
 
-/* What is looked for under a cover: something that is no empty device and no empty directory. */
+/* What is looked for under a cover: something that is no device, and no empty file, which masks are
+ * where no mount has devices. */
 static int shown(int dfd, const char *path)
 {
 	struct stat st;
+	char byte;
+	int fd;
 
-	return fstatat(dfd, path, &st, 0) == 0 && !S_ISCHR(st.st_mode) ? 0 : -1;
+	if (fstatat(dfd, path, &st, 0) < 0 || S_ISCHR(st.st_mode))
+		return -1;
+	if (!S_ISREG(st.st_mode))
+		return 0;
+	fd = openat(dfd, path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 || read(fd, &byte, 1) == 0 ? -1 : 0;
 }
 
 static int by_unmount(void)
@@ -294,43 +304,57 @@ static int nest(void)
 	return 0;
 }
 
+static bool in_place;
+
+/* Calls that a policy closes may end the process. */
+static bool was_ended(int status)
+{
+	return WIFSIGNALED(status) && !(in_place && WTERMSIG(status) == SIGSYS);
+}
+
 static void try(const struct way *w, bool nested)
 {
 	int status;
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		if (nested && nest() < 0)
+		if (nested && nest() < 0 && !in_place)
 			_exit(2);
 		pid = nested ? fork() : 0;
 		if (pid > 0)
 			_exit(waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) ?
 				      1 :
 				      WEXITSTATUS(status));
-		if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, REC | PRIVATE, NULL) < 0 ||
-		    (strncmp(w->name, "attached", 8) &&
-		     mount("tmpfs", "/tmp", "tmpfs", 0, NULL) < 0))
+		if ((unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, REC | PRIVATE, NULL) < 0 ||
+		     (strncmp(w->name, "attached", 8) &&
+		      mount("tmpfs", "/tmp", "tmpfs", 0, NULL) < 0)) &&
+		    !in_place)
 			_exit(3);
 		_exit(w->go() >= 0 ? 0 : 1);
 	}
-	if (waitpid(pid, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) > 1)
+	if (waitpid(pid, &status, 0) < 0 || was_ended(status) || WEXITSTATUS(status) > 1)
 		printf("%s was not tried (%d)\n", w->name, WEXITSTATUS(status));
-	else if (WEXITSTATUS(status) == 0)
+	else if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		printf("%s\n", w->name);
 }
 
 int main(int argc, char **argv)
 {
-	bool nested = argc > 1 && strcmp(argv[1], "-n") == 0;
 	const struct way *w;
+	bool nested;
 
+	in_place = argc > 1 && strcmp(argv[1], "-i") == 0;
+	argv += in_place;
+	argc -= in_place;
+	nested = argc > 1 && strcmp(argv[1], "-n") == 0;
 	argv += nested;
-	if (argc - nested < 3)
+	argc -= nested;
+	if (argc < 3)
 		return 2;
 	file = argv[2];
 	dir = dirname(strdup(file));
 	base = basename(strdup(file));
-	cover = argc - nested > 3 ? argv[3] : file;
+	cover = argc > 3 ? argv[3] : file;
 	top = strndup(file, 1 + strcspn(file + 1, "/"));
 	w = strcmp(argv[1], "write") == 0 ? writing : strcmp(argv[1], "show") == 0 ? showing : anew;
 	setvbuf(stdout, NULL, _IONBF, 0);
