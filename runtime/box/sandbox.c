@@ -27,7 +27,10 @@ enum {
 	STATUS_MAX = 4096
 };
 
-enum { MARK_NONE = ' ', MARK_CALL = 'c', MARK_FROZEN = 'f' };
+enum { MARK_NONE = ' ', MARK_CALL = 'c', MARK_FROZEN = 'f', MARK_GOING = 'g' };
+
+/* Where the file has its marks: behind the moment, where nobody else reads. */
+enum { AT_CALL = USED_SIZE, AT_GOING };
 
 int64_t sandbox_now(void)
 {
@@ -49,11 +52,10 @@ void sandbox_touch(struct sandbox *s)
 		return;
 }
 
-/* Behind the moment, where nobody else reads. */
 static void sandbox_mark(struct sandbox *s, char mark)
 {
 	/* Unmarked, what a call that is killed has left stays beside the sessions. */
-	if (s->has_sessions && pwrite(s->lock_fd, &mark, 1, USED_SIZE) != 1)
+	if (s->has_sessions && pwrite(s->lock_fd, &mark, 1, AT_CALL) != 1)
 		return;
 }
 
@@ -71,7 +73,23 @@ static bool sandbox_is_marked(const struct sandbox *s, char as)
 {
 	char mark = MARK_NONE;
 
-	return pread(s->lock_fd, &mark, 1, USED_SIZE) == 1 && mark == as;
+	return pread(s->lock_fd, &mark, 1, AT_CALL) == 1 && mark == as;
+}
+
+bool sandbox_is_going(int fd)
+{
+	char mark = MARK_NONE;
+
+	return pread(fd, &mark, 1, AT_GOING) == 1 && mark == MARK_GOING;
+}
+
+/* If it can't be written, who comes meanwhile hears that it has ended by itself. */
+static void sandbox_say_going(const struct sandbox *s)
+{
+	const char mark = MARK_GOING;
+
+	if (s->lock_fd >= 0 && pwrite(s->lock_fd, &mark, 1, AT_GOING) != 1)
+		return;
 }
 
 bool sandbox_read_used(int fd, int64_t *ret_used, uint32_t *ret_idle_s)
@@ -181,11 +199,11 @@ static int sandbox_check_alive(const struct sandbox *s, enum status status, stru
 {
 	const bool idle = sandbox_now() - s->used > s->facts.idle_s * LOOP_SECOND;
 
-	if (s->lock_fd < 0 && status != STATUS_STOPPED)
+	if ((s->lock_fd < 0 && status != STATUS_STOPPED) || sandbox_is_going(s->lock_fd))
 		return sandbox_refuse_missing(s->root, s->id, a, e);
 	if (status != STATUS_STOPPED && !idle)
 		return 0;
-	if (idle && flock(s->lock_fd, LOCK_SH | LOCK_NB) < 0)
+	if (status != STATUS_STOPPED && flock(s->lock_fd, LOCK_SH | LOCK_NB) < 0)
 		return 0; /* a long call is not idle */
 	if (s->lock_fd >= 0)
 		flock(s->lock_fd, LOCK_UN); /* which the sweep needs */
@@ -365,5 +383,9 @@ int sandbox_destroy(const char *root, const char *id, struct arena *a, struct er
 	/* That it is a box, and not any container of that name. */
 	if (sandbox_look(root, sandbox_container(id, a), a, &s, NULL, e) < 0)
 		return e->class == ERR_NOT_FOUND ? sandbox_refuse_missing(root, id, a, e) : -1;
-	return life_delete(root, s.container, true, NULL, a, e);
+	sandbox_say_going(&s);
+	/* Who sweeps may have been faster. */
+	return life_delete(root, s.container, true, NULL, a, e) < 0 && e->class != ERR_NOT_FOUND ?
+		       -1 :
+		       0;
 }

@@ -33,7 +33,8 @@
  *	the first process: the kernel kills all; any verb then finds the box ended, and removes it
  *	create, fork: a container without a file `box`, which the next sweep removes; the file gets
  *	its name when all is done that there is to be done
- *	destroy, sweep: the record goes last, so the next one finds it
+ *	destroy, sweep: the record goes last, so the next one finds it. A mark that destroy has
+ *	made says that for callers the box is gone
  */
 #pragma once
 
@@ -245,3 +246,5 @@ int64_t sandbox_now(void);
 /* The file that is locked, and what it says. */
 #define SANDBOX_FILE "box"
 bool sandbox_read_used(int fd, int64_t *ret_used, uint32_t *ret_idle_s);
+/* Whether somebody has begun to destroy it: nobody finds it any more, and a sweep finishes that. */
+bool sandbox_is_going(int fd);
