@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,18 +294,29 @@ void sandbox_kill(const struct sandbox *s)
 		pidfd_send_signal(s->init_pidfd, REAPER_END_CALLS, NULL, 0);
 }
 
-/* The signal of sandbox_kill() is not on its way any more: else it would hit the next call. */
-static bool sandbox_has_killed(const struct sandbox *s)
+/* Signals that are on their way to its first process; all of them, if nobody can tell. */
+static uint64_t sandbox_pending(const struct sandbox *s)
 {
 	char path[64], text[STATUS_MAX], *line;
-	uint64_t pending;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", s->record.pid);
 	if (fd_read_at(AT_FDCWD, path, text, sizeof(text)) < 0)
-		return false;
+		return UINT64_MAX;
 	line = strstr(text, "\nShdPnd:\t");
-	pending = line ? strtoull(line + strlen("\nShdPnd:\t"), NULL, 16) : UINT64_MAX;
-	return !(pending & UINT64_C(1) << (REAPER_END_CALLS - 1));
+	return line ? strtoull(line + strlen("\nShdPnd:\t"), NULL, 16) : UINT64_MAX;
+}
+
+/* The signal of sandbox_kill() is not on its way any more: else it would hit the next call. */
+static bool sandbox_has_killed(const struct sandbox *s)
+{
+	return !(sandbox_pending(s) & UINT64_C(1) << (REAPER_END_CALLS - 1));
+}
+
+bool sandbox_is_doomed(const struct sandbox *s)
+{
+	const uint64_t pending = sandbox_pending(s);
+
+	return pending != UINT64_MAX && pending & UINT64_C(1) << (SIGKILL - 1);
 }
 
 /* Nothing is there but its first process, and nothing is on its way. */

@@ -220,6 +220,9 @@ bool sandbox_settle(const struct sandbox *s, struct arena *a);
 /* Whether its first process lives. */
 bool sandbox_lives(const struct sandbox *s);
 
+/* Whether it dies as soon as it is thawed: of a frozen process cgroup v1 has SIGKILL wait. */
+bool sandbox_is_doomed(const struct sandbox *s);
+
 /* ---- for sandbox*.c ---- */
 
 /* Opens the list of boxes, locked, and makes it if it may; -1: there is none, or somebody else

@@ -120,10 +120,10 @@ static const char *sweep_reason(const struct sandbox *s, enum status status)
 	/* Who made it holds the lock on the list, so nobody does any more. */
 	if (s->lock_fd < 0)
 		return status == STATUS_CREATING ? NULL : "was never finished";
-	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
-		return status == STATUS_STOPPED ? "has ended by itself" : NULL;
-	if (status == STATUS_STOPPED)
+	if (status == STATUS_STOPPED || sandbox_is_doomed(s))
 		return "has ended by itself";
+	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
+		return NULL;
 	return idle > s->facts.idle_s * LOOP_SECOND ? "was idle for too long" : NULL;
 }
 

@@ -5,10 +5,12 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "box/disk.h"
 #include "box/network.h"
 #include "box/operator.h"
 #include "box/sandbox.h"
 #include "box/session.h"
+#include "box/snapshot.h"
 #include "cli/box.h"
 #include "cli/cli.h"
 #include "cli/do.h"
@@ -235,6 +237,8 @@ static int box_gc(struct cli *c, const char *none, struct error *e)
 
 	(void)none;
 	(void)e;
+	snapshot_sweep(c->root);
+	disk_sweep();
 	buf_printf(&b, c->json ? "{\"removed\":%zu}\n" : "%zu removed\n", n);
 	box_answer(c, &b);
 	return 0;

@@ -20,9 +20,11 @@ _root_with_bash() {
 # All that a box has, and its callers leave nothing of: a line each.
 _inventory() {
 	local pid dir
+	shopt -s nullglob # which the framework's own have, and tests have not
 	find_cgroups
 	find_mounts
 	find_processes
+	shopt -u nullglob
 	for pid in "${!PIDS[@]}"; do
 		[ "$pid" = "$BASHPID" ] || echo "process $(cat "/proc/$pid/comm")"
 	done 2>/dev/null
