@@ -51,7 +51,7 @@ const struct verb verbs[] = {
 	{ "box-create",   NEED_NOTHING, STARTS_NOTHING,   true,  false, NO_LAB,
 	  { "box", "create", "--rootfs", A_ROOTFS, "--id", A_BOX } },
 	{ "box-create-root", NEED_NOTHING, STARTS_NOTHING, true, false, NO_LAB,
-	  { "box", "create", "--rootfs", A_ROOTFS, "--id", A_BOX, "--writable-root", "1m" } },
+	  { "box", "create", "--rootfs", A_ROOTFS, "--id", A_BOX, "--memory", "32m", "--writable-root", "20m" } },
 	{ "box-create-disk", NEED_NOTHING, STARTS_NOTHING, true, false, NO_LAB,
 	  { "box", "create", "--rootfs", A_ROOTFS, "--id", A_BOX, "--memory", "32m", "--disk", "20m" } },
 	{ "box-create-volume", NEED_NOTHING, STARTS_NOTHING, true, false, NO_LAB,

@@ -87,7 +87,7 @@ _by_another_clock() {
 	} >inside.sh
 	run "$TESTS_DIR/uml/in-uml" -t 800 bash "$T/inside.sh"
 	rc_is 0
-	is "$out" 'all is well'
+	is "${out##*$'\n'}" 'all is well' # behind warnings of what that kernel can't
 }
 
 a_clock_that_is_set_changes_nothing() { _by_another_clock _inside; }
