@@ -871,7 +871,7 @@ the_timer_removes_boxes_of_root_that_nobody_uses() {
 	cp dropin /etc/systemd/system/sbxrun-box-gc.service.d/ours.conf
 	# It waits for minutes.
 	printf '[Timer]\nOnActiveSec=1\nAccuracySec=1\n' >/etc/systemd/system/sbxrun-box-gc.timer.d/ours.conf
-	systemd-analyze verify /etc/systemd/system/sbxrun-box-gc.timer
+	systemd-analyze verify --man=no /etc/systemd/system/sbxrun-box-gc.timer
 	systemctl daemon-reload
 	sbx box create --id "$P.goes" --idle 1 --rootfs "$B/rootfs"
 	sbx box create --id "$P.stays" --rootfs "$B/rootfs"
