@@ -401,7 +401,7 @@ void box_prepare(struct box *b, const struct verb *v)
 	b->id = text("%scrash%dx%05u", is_about_boxes(v) ? "box-" : "", getpid(), ++b->serial);
 	b->place.id = b->id;
 	free(b->other);
-	b->other = text("%s-other", b->id);
+	b->other = text("box-crash%dother", getpid()); /* facts that have it look alike */
 	b->has_other = v->need == NEED_OTHER_BOX;
 	write_config(b, v);
 	(void)unlink(b->pidfile);

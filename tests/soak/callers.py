@@ -339,7 +339,6 @@ def main():
     status, out, err = caller.call("list", "--json")
     left = [b["sandbox_id"] for b in json.loads(out)]
     unknown = [box for box in left if box not in world.boxes]
-    print("DEBUG", len(world.boxes), unknown, [b for b in world.boxes if b not in left], len(glob.glob(STATE + "/box-*")))
     for box in left:
         world.boxes.setdefault(box, {"short": True})
     # There is room for one more.
