@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,10 @@ enum {
 	STATUS_MAX = 4096
 };
 
-enum { MARK_NONE = ' ', MARK_CALL = 'c', MARK_FROZEN = 'f' };
+enum { MARK_NONE = ' ', MARK_CALL = 'c', MARK_FROZEN = 'f', MARK_GOING = 'g' };
+
+/* Where the file has its marks: behind the moment, where nobody else reads. */
+enum { AT_CALL = USED_SIZE, AT_GOING };
 
 int64_t sandbox_now(void)
 {
@@ -49,11 +53,10 @@ void sandbox_touch(struct sandbox *s)
 		return;
 }
 
-/* Behind the moment, where nobody else reads. */
 static void sandbox_mark(struct sandbox *s, char mark)
 {
 	/* Unmarked, what a call that is killed has left stays beside the sessions. */
-	if (s->has_sessions && pwrite(s->lock_fd, &mark, 1, USED_SIZE) != 1)
+	if (s->has_sessions && pwrite(s->lock_fd, &mark, 1, AT_CALL) != 1)
 		return;
 }
 
@@ -71,7 +74,23 @@ static bool sandbox_is_marked(const struct sandbox *s, char as)
 {
 	char mark = MARK_NONE;
 
-	return pread(s->lock_fd, &mark, 1, USED_SIZE) == 1 && mark == as;
+	return pread(s->lock_fd, &mark, 1, AT_CALL) == 1 && mark == as;
+}
+
+bool sandbox_is_going(int fd)
+{
+	char mark = MARK_NONE;
+
+	return pread(fd, &mark, 1, AT_GOING) == 1 && mark == MARK_GOING;
+}
+
+/* If it can't be written, who comes meanwhile hears that it has ended by itself. */
+static void sandbox_say_going(const struct sandbox *s)
+{
+	const char mark = MARK_GOING;
+
+	if (s->lock_fd >= 0 && pwrite(s->lock_fd, &mark, 1, AT_GOING) != 1)
+		return;
 }
 
 bool sandbox_read_used(int fd, int64_t *ret_used, uint32_t *ret_idle_s)
@@ -181,11 +200,11 @@ static int sandbox_check_alive(const struct sandbox *s, enum status status, stru
 {
 	const bool idle = sandbox_now() - s->used > s->facts.idle_s * LOOP_SECOND;
 
-	if (s->lock_fd < 0 && status != STATUS_STOPPED)
+	if ((s->lock_fd < 0 && status != STATUS_STOPPED) || sandbox_is_going(s->lock_fd))
 		return sandbox_refuse_missing(s->root, s->id, a, e);
 	if (status != STATUS_STOPPED && !idle)
 		return 0;
-	if (idle && flock(s->lock_fd, LOCK_SH | LOCK_NB) < 0)
+	if (status != STATUS_STOPPED && flock(s->lock_fd, LOCK_SH | LOCK_NB) < 0)
 		return 0; /* a long call is not idle */
 	if (s->lock_fd >= 0)
 		flock(s->lock_fd, LOCK_UN); /* which the sweep needs */
@@ -275,18 +294,29 @@ void sandbox_kill(const struct sandbox *s)
 		pidfd_send_signal(s->init_pidfd, REAPER_END_CALLS, NULL, 0);
 }
 
-/* The signal of sandbox_kill() is not on its way any more: else it would hit the next call. */
-static bool sandbox_has_killed(const struct sandbox *s)
+/* Signals that are on their way to its first process; all of them, if nobody can tell. */
+static uint64_t sandbox_pending(const struct sandbox *s)
 {
 	char path[64], text[STATUS_MAX], *line;
-	uint64_t pending;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", s->record.pid);
 	if (fd_read_at(AT_FDCWD, path, text, sizeof(text)) < 0)
-		return false;
+		return UINT64_MAX;
 	line = strstr(text, "\nShdPnd:\t");
-	pending = line ? strtoull(line + strlen("\nShdPnd:\t"), NULL, 16) : UINT64_MAX;
-	return !(pending & UINT64_C(1) << (REAPER_END_CALLS - 1));
+	return line ? strtoull(line + strlen("\nShdPnd:\t"), NULL, 16) : UINT64_MAX;
+}
+
+/* The signal of sandbox_kill() is not on its way any more: else it would hit the next call. */
+static bool sandbox_has_killed(const struct sandbox *s)
+{
+	return !(sandbox_pending(s) & UINT64_C(1) << (REAPER_END_CALLS - 1));
+}
+
+bool sandbox_is_doomed(const struct sandbox *s)
+{
+	const uint64_t pending = sandbox_pending(s);
+
+	return pending != UINT64_MAX && pending & UINT64_C(1) << (SIGKILL - 1);
 }
 
 /* Nothing is there but its first process, and nothing is on its way. */
@@ -365,5 +395,9 @@ int sandbox_destroy(const char *root, const char *id, struct arena *a, struct er
 	/* That it is a box, and not any container of that name. */
 	if (sandbox_look(root, sandbox_container(id, a), a, &s, NULL, e) < 0)
 		return e->class == ERR_NOT_FOUND ? sandbox_refuse_missing(root, id, a, e) : -1;
-	return life_delete(root, s.container, true, NULL, a, e);
+	sandbox_say_going(&s);
+	/* Who sweeps may have been faster. */
+	return life_delete(root, s.container, true, NULL, a, e) < 0 && e->class != ERR_NOT_FOUND ?
+		       -1 :
+		       0;
 }

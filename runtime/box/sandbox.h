@@ -33,7 +33,8 @@
  *	the first process: the kernel kills all; any verb then finds the box ended, and removes it
  *	create, fork: a container without a file `box`, which the next sweep removes; the file gets
  *	its name when all is done that there is to be done
- *	destroy, sweep: the record goes last, so the next one finds it
+ *	destroy, sweep: the record goes last, so the next one finds it. A mark that destroy has
+ *	made says that for callers the box is gone
  */
 #pragma once
 
@@ -219,6 +220,9 @@ bool sandbox_settle(const struct sandbox *s, struct arena *a);
 /* Whether its first process lives. */
 bool sandbox_lives(const struct sandbox *s);
 
+/* Whether it dies as soon as it is thawed: of a frozen process cgroup v1 has SIGKILL wait. */
+bool sandbox_is_doomed(const struct sandbox *s);
+
 /* ---- for sandbox*.c ---- */
 
 /* Opens the list of boxes, locked, and makes it if it may; -1: there is none, or somebody else
@@ -245,3 +249,5 @@ int64_t sandbox_now(void);
 /* The file that is locked, and what it says. */
 #define SANDBOX_FILE "box"
 bool sandbox_read_used(int fd, int64_t *ret_used, uint32_t *ret_idle_s);
+/* Whether somebody has begun to destroy it: nobody finds it any more, and a sweep finishes that. */
+bool sandbox_is_going(int fd);

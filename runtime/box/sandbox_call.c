@@ -1,10 +1,12 @@
 /* A call in a box that stays: a request like that of `do`, for a process that joins it. */
+#include <errno.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "base/str.h"
 #include "box/sandbox.h"
 #include "sys/loop.h"
+#include "sys/sys.h"
 
 /* A name that no file of the caller's has, in the directory that imports are looked for in. The
  * call's reaper makes it anew, and removes it. */
@@ -67,6 +69,22 @@ static struct strings call_env(const struct box_request *q, bool network, struct
 	return env;
 }
 
+/* An ordinary user's process may not go from a cgroup that is not his, as after a login, into the
+ * box's, which is. From a scope of its own it may (cgroup/boxes.h). */
+static int call_join(const struct exec_options *o, struct arena *a, struct created *ret,
+		     int *ret_listener_fd, struct error *e)
+{
+	struct cgroup_boxes boxes;
+	struct error ignored;
+
+	if (life_join(o, a, ret, ret_listener_fd, e) == 0)
+		return 0;
+	if (e->sys != EACCES || sys_is_machine_root() ||
+	    life_open_boxes(true, a, &boxes, &ignored) < 0)
+		return -1;
+	return life_join(o, a, ret, ret_listener_fd, e);
+}
+
 int sandbox_join(const struct box_request *q, bool network, const int streams[3], int control_fd,
 		 struct arena *a, struct created *ret, int *ret_listener_fd, struct error *e)
 {
@@ -86,7 +104,7 @@ int sandbox_join(const struct box_request *q, bool network, const int streams[3]
 							 OBSERVE_NOTHING,
 	};
 
-	if (life_join(&o, a, ret, ret_listener_fd, e) == 0)
+	if (call_join(&o, a, ret, ret_listener_fd, e) == 0)
 		return 0;
 	if (e->class == ERR_WRONG_STATE && sandbox_is_paused(o.root, o.id))
 		return err_set(e, ERR_WRONG_STATE, "box \"%s\" is paused: box resume %s",

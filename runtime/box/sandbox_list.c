@@ -120,10 +120,10 @@ static const char *sweep_reason(const struct sandbox *s, enum status status)
 	/* Its maker holds the lock on the list, so nobody does any more. */
 	if (s->lock_fd < 0)
 		return status == STATUS_CREATING ? NULL : "was never finished";
-	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
-		return status == STATUS_STOPPED ? "has ended by itself" : NULL;
-	if (status == STATUS_STOPPED)
+	if (status == STATUS_STOPPED || sandbox_is_doomed(s))
 		return "has ended by itself";
+	if (flock(s->lock_fd, LOCK_EX | LOCK_NB) < 0)
+		return NULL;
 	return idle > s->facts.idle_s * LOOP_SECOND ? "was idle for too long" : NULL;
 }
 
@@ -135,7 +135,7 @@ static bool sweep_is_fresh(int root_dfd, const char *container, struct arena *a)
 	uint32_t idle_s;
 	int64_t used;
 
-	return fd >= 0 && sandbox_read_used(fd, &used, &idle_s) &&
+	return fd >= 0 && sandbox_read_used(fd, &used, &idle_s) && !sandbox_is_going(fd) &&
 	       sandbox_now() - used <= idle_s * LOOP_SECOND;
 }
 
@@ -148,9 +148,13 @@ static bool sweep_box(int registry_fd, const char *root, const char *container)
 	struct error ignored;
 	const char *why = NULL;
 	enum status status;
-	bool gone = false;
+	bool gone = false, found;
 
-	if (sandbox_look(root, container, &memory, &s, &status, &ignored) == 0)
+	found = sandbox_look(root, container, &memory, &s, &status, &ignored) == 0;
+	if (found && sandbox_is_going(s.lock_fd))
+		/* Nothing is to be told of it: whoever was killed at this was asked to. */
+		gone = life_delete(root, container, true, NULL, &memory, &ignored) == 0;
+	else if (found)
 		why = sweep_reason(&s, status);
 	if (why) {
 		sandbox_registry_add(registry_fd, s.id, why, &memory);
@@ -235,7 +239,8 @@ int sandbox_list(const char *root, struct arena *a, struct sandbox_view **ret, s
 		auto_sandbox struct sandbox s = SANDBOX_NONE;
 		enum status status;
 
-		if (sandbox_look(root, ids.v[i], a, &s, &status, &ignored) < 0)
+		if (sandbox_look(root, ids.v[i], a, &s, &status, &ignored) < 0 ||
+		    sandbox_is_going(s.lock_fd))
 			continue; /* it is gone, or none of ours */
 		(*ret)[(*ret_n)++] = (struct sandbox_view){
 			.id = s.id,

@@ -78,6 +78,16 @@ static int dir_lock(const char *root, bool make, struct error *e)
 	return fd_steal(&dfd);
 }
 
+void snapshot_sweep(const char *root)
+{
+	struct error ignored;
+	autoclose int dfd = dir_open(root, false, &ignored);
+
+	/* Who has it locked writes there, and has swept. */
+	if (dfd >= 0 && flock(dfd, LOCK_EX | LOCK_NB) == 0)
+		dir_sweep(dfd);
+}
+
 static int names_compare(const void *x, const void *y)
 {
 	return strcmp(*(char *const *)x, *(char *const *)y);

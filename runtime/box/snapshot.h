@@ -5,7 +5,8 @@
  * long gone.
  *
  * A writer holds a lock on the directory, and writes to :NAME, which becomes NAME when it
- * is whole. What has a colon in front is left by somebody who was killed; the next one removes it.
+ * is whole. What has a colon in front is left by somebody who was killed; the next one removes it,
+ * or a sweep does.
  */
 #pragma once
 
@@ -49,6 +50,9 @@ int snapshot_read(int fd, struct archive_in *in, struct arena *a, struct snapsho
 		  struct error *e);
 
 int snapshot_remove(const char *root, const char *name, struct error *e);
+
+/* Removes what is half made, unless somebody is at it. */
+void snapshot_sweep(const char *root);
 
 /* Sorted by name. Damaged ones have no box. */
 int snapshot_list(const char *root, struct arena *a, struct snapshot **ret, size_t *ret_n,

@@ -5,10 +5,12 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "box/disk.h"
 #include "box/network.h"
 #include "box/operator.h"
 #include "box/sandbox.h"
 #include "box/session.h"
+#include "box/snapshot.h"
 #include "cli/box.h"
 #include "cli/cli.h"
 #include "cli/do.h"
@@ -235,6 +237,8 @@ static int box_gc(struct cli *c, const char *none, struct error *e)
 
 	(void)none;
 	(void)e;
+	snapshot_sweep(c->root);
+	disk_sweep();
 	buf_printf(&b, c->json ? "{\"removed\":%zu}\n" : "%zu removed\n", n);
 	box_answer(c, &b);
 	return 0;
@@ -263,6 +267,21 @@ void box_call_explain(struct box_result *r, const char *id, const struct error *
 		.error = arena_strdup(a, e->text),
 		.notes = {.arena = a},
 	};
+}
+
+/* Others may destroy a box, or sweep it, while a verb is at it. Then that is why the verb has
+ * failed, whatever it stumbled over. */
+static bool box_tell_gone(struct cli *c, const char *id, struct error *e)
+{
+	auto_sandbox struct sandbox s = SANDBOX_NONE;
+	struct error gone;
+
+	if (e->class == ERR_USAGE || sandbox_open(c->root, id, c->arena, &s, &gone) == 0 ||
+	    (gone.class != ERR_NOT_FOUND && gone.class != ERR_EXPIRED))
+		return false;
+	*e = gone;
+	c->failure = DO_FAILURE;
+	return true;
 }
 
 static int call_request(struct cli *c, struct sandbox *s, bool is_command, struct box_request *q,
@@ -318,8 +337,11 @@ static int call_run(struct cli *c, const char *id, bool is_command, struct error
 		c->failure = r->error ? box_exit_status(r) : DO_FAILURE;
 		return -1;
 	}
-	if (result < 0)
+	if (result < 0) {
+		if (box_tell_gone(c, id, e))
+			r->error = NULL;
 		box_call_explain(r, id, e, c->arena);
+	}
 	c->status = box_exit_status(r);
 	sandbox_sweep(c->root, false);
 	c->deed->is_recorded = began;
@@ -508,15 +530,26 @@ static bool verb_has_box(const struct box_verb *v)
 	return str_eq(v->synopsis, "ID") || str_after(v->synopsis, "ID ");
 }
 
-static int box_do_verb(struct cli *c, const struct box_verb *v, struct error *e)
+static int box_run_on(struct cli *c, const struct box_verb *v, struct error *e)
 {
 	const char *first = c->n_args > 1 ? c->args[1] : NULL;
+
+	if (v->run(c, first, e) == 0)
+		return 0;
+	/* For others a box is gone when destroy has begun, and why that has failed is its own. */
+	if (verb_has_box(v) && v->run != box_destroy)
+		box_tell_gone(c, first, e);
+	return -1;
+}
+
+static int box_do_verb(struct cli *c, const struct box_verb *v, struct error *e)
+{
 	struct error why;
 	int result = box_deed_begin(c, v->name, verb_has_box(v), verb_options,
 				    ARRAY_SIZE(verb_options), e);
 
 	if (result == 0)
-		result = box_deed_end(c, v->run(c, first, e), e);
+		result = box_deed_end(c, box_run_on(c, v, e), e);
 	c->fails = NULL;
 	if (result < 0 && (c->json || c->stream) && !c->deed->is_shown) {
 		why = *e;

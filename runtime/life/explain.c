@@ -243,7 +243,7 @@ int life_explain_container(const char *root, const char *id, struct arena *a,
 	if (life_load(root, id, STORE_LOOK, a, &s, &r, e) < 0 ||
 	    life_policy_of(&r, a, &policy, e) < 0)
 		return -1;
-	fd = openat(s.dfd, "config.json", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(s.dfd, "config.json", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	o.config_text = fd < 0 ? NULL : fd_read_all(fd, JSON_BYTES_MAX, a, &o.config_len);
 	if (!o.config_text)
 		return err_sys(e, "read the config of container \"%s\"", id);

@@ -22,9 +22,12 @@ enum {
 #define A_PIDFILE "@pidfile"
 #define A_PROGRAM "@program"
 /* Of a box that stays (verbs that begin with "box-"): its name, which is the container's without
- * "box-", and its root. */
+ * "box-"; another one's; its root; a directory and where that is shown. */
 #define A_BOX "@box"
+#define A_OTHER "@other"
+#define A_OTHER_ID "@otherid"
 #define A_ROOTFS "@rootfs"
+#define A_VOLUME "@volume"
 
 /* clang-format off */
 const struct verb verbs[] = {
@@ -47,9 +50,25 @@ const struct verb verbs[] = {
 	{ "delete-force", NEED_RUNNING, STARTS_NOTHING,   true,  false, NO_LAB, { "delete", "--force", A_ID } },
 	{ "box-create",   NEED_NOTHING, STARTS_NOTHING,   true,  false, NO_LAB,
 	  { "box", "create", "--rootfs", A_ROOTFS, "--id", A_BOX } },
+	{ "box-create-root", NEED_NOTHING, STARTS_NOTHING, true, false, NO_LAB,
+	  { "box", "create", "--rootfs", A_ROOTFS, "--id", A_BOX, "--memory", "32m", "--writable-root", "20m" } },
+	{ "box-create-disk", NEED_NOTHING, STARTS_NOTHING, true, false, NO_LAB,
+	  { "box", "create", "--rootfs", A_ROOTFS, "--id", A_BOX, "--memory", "32m", "--disk", "20m" } },
+	{ "box-create-volume", NEED_NOTHING, STARTS_NOTHING, true, false, NO_LAB,
+	  { "box", "create", "--rootfs", A_ROOTFS, "--id", A_BOX, "-v", A_VOLUME } },
 	{ "box-exec",     NEED_BOX,     STARTS_NOTHING,   true,  false, NO_LAB, { "box", "exec", A_BOX, "--", "/bin/true" } },
 	{ "box-write",    NEED_BOX,     STARTS_NOTHING,   true,  false, NO_LAB,
 	  { "box", "write", A_BOX, "some/file", "/proc/self/cmdline" } },
+	{ "box-run",      NEED_BOX,     STARTS_NOTHING,   true,  false, NO_LAB, { "box", "run", A_BOX, "bash", "true" } },
+	{ "box-read",     NEED_FILE,    STARTS_NOTHING,   true,  false, NO_LAB, { "box", "read", A_BOX, "some/file" } },
+	{ "box-stat",     NEED_FILE,    STARTS_NOTHING,   true,  false, NO_LAB, { "box", "stat", A_BOX, "some/file" } },
+	{ "box-rm-file",  NEED_FILE,    STARTS_NOTHING,   true,  false, NO_LAB, { "box", "rm-file", A_BOX, "some/file" } },
+	{ "box-logs",     NEED_BOX,     STARTS_NOTHING,   true,  false, NO_LAB, { "box", "logs", A_BOX } },
+	{ "box-list",     NEED_BOX,     STARTS_NOTHING,   true,  false, NO_LAB, { "box", "list" } },
+	{ "box-rules",    NEED_BOX,     STARTS_NOTHING,   true,  false, NO_LAB, { "box", "rules", A_BOX } },
+	{ "box-resume",   NEED_FROZEN_BOX, STARTS_NOTHING, true, false, NO_LAB, { "box", "resume", A_BOX } },
+	{ "box-unkeep",   NEED_SNAPSHOT, STARTS_NOTHING,  true,  false, NO_LAB, { "box", "snapshots", "--remove", "kept" } },
+	{ "box-fork-box", NEED_OTHER_BOX, STARTS_NOTHING, true,  false, NO_LAB, { "box", "fork", "--id", A_BOX, A_OTHER } },
 	{ "box-ls",       NEED_BOX,     STARTS_NOTHING,   true,  false, NO_LAB, { "box", "ls", A_BOX } },
 	{ "box-pause",    NEED_BOX,     STARTS_NOTHING,   true,  false, NO_LAB, { "box", "pause", A_BOX } },
 	{ "box-diff",     NEED_BOX,     STARTS_NOTHING,   true,  false, NO_LAB, { "box", "diff", A_BOX } },
@@ -96,6 +115,12 @@ static const char *const begin_session[BOX_ARGS] = {"box", "run",  "--session",
 						    A_BOX, "bash", "x=1"};
 static const char *const keep_box[BOX_ARGS] = {"box", "snapshot", A_BOX, "kept"};
 static const char *const end_box[BOX_ARGS] = {"box", "destroy", A_BOX};
+static const char *const freeze_box[BOX_ARGS] = {"box", "pause", A_BOX};
+static const char *const make_other[BOX_ARGS] = {"box",	   "create", "--rootfs",
+						 A_ROOTFS, "--id",   A_OTHER};
+static const char *const fill_other[BOX_ARGS] = {"box", "write", A_OTHER, "some/file",
+						 "/proc/self/cmdline"};
+static const char *const end_other[BOX_ARGS] = {"delete", "--force", A_OTHER_ID};
 
 static bool is_about_boxes(const struct verb *v)
 {
@@ -172,6 +197,11 @@ void box_open(struct box *b)
 	b->rootfs = text("%s/../rootfs", b->template); /* as lib.sh makes it */
 	pid_dir = new_dir(work, "pid");
 	b->pidfile = text("%s/pid", pid_dir);
+	b->volume = text("%s:/workspace", b->bundle);
+	path = new_dir(work, "disks");
+	names_add(&b->place.temp, path);
+	setenv("SBXRUN_DISK_DIR", path, 1);
+	free(path);
 	path = new_dir(work, "tmp");
 	names_add(&b->place.temp, b->bundle);
 	names_add(&b->place.temp, pid_dir);
@@ -229,8 +259,14 @@ static const char *box_word(const struct box *b, const char *word)
 		return b->id;
 	if (strcmp(word, A_BOX) == 0)
 		return b->id + strlen("box-");
+	if (strcmp(word, A_OTHER) == 0)
+		return b->other + strlen("box-");
+	if (strcmp(word, A_OTHER_ID) == 0)
+		return b->other;
 	if (strcmp(word, A_ROOTFS) == 0)
 		return b->rootfs;
+	if (strcmp(word, A_VOLUME) == 0)
+		return b->volume;
 	if (strcmp(word, A_BUNDLE) == 0)
 		return b->bundle;
 	if (strcmp(word, A_PIDFILE) == 0)
@@ -364,6 +400,9 @@ void box_prepare(struct box *b, const struct verb *v)
 	free(b->id);
 	b->id = text("%scrash%dx%05u", is_about_boxes(v) ? "box-" : "", getpid(), ++b->serial);
 	b->place.id = b->id;
+	free(b->other);
+	b->other = text("box-crash%dother", getpid()); /* facts that have it look alike */
+	b->has_other = v->need == NEED_OTHER_BOX;
 	write_config(b, v);
 	(void)unlink(b->pidfile);
 	box_log_clear(b);
@@ -371,8 +410,16 @@ void box_prepare(struct box *b, const struct verb *v)
 		return;
 	if (is_about_boxes(v)) {
 		remove_snapshots(b);
-		must_run(b, v->need == NEED_REACHING ? make_reaching : make_box);
+		must_run(b, v->need == NEED_REACHING ? make_reaching :
+			    b->has_other	     ? make_other :
+						       make_box);
 	}
+	if (b->has_other)
+		must_run(b, fill_other);
+	if (v->need == NEED_FILE)
+		must_run(b, fill_box);
+	if (v->need == NEED_FROZEN_BOX)
+		must_run(b, freeze_box);
 	if (v->need == NEED_SESSION)
 		must_run(b, begin_session);
 	if (v->need == NEED_SNAPSHOT) {
@@ -395,8 +442,12 @@ void box_prepare(struct box *b, const struct verb *v)
 int box_remove(struct box *b, struct leaks *ret)
 {
 	int status = box_run(b, box_delete);
-	long long end = now_ms() + GRACE_MS;
+	long long end;
 
+	if (b->has_other)
+		must_run(b, end_other);
+	b->has_other = false;
+	end = now_ms() + GRACE_MS;
 	/* the caller's own file, which the verb was asked to write */
 	(void)unlink(b->pidfile);
 	leak_find(&b->place, ret);

@@ -25,6 +25,7 @@ enum leak_kind {
 	LEAK_STATE,
 	LEAK_TEMP,
 	LEAK_UNIT,
+	LEAK_LOOP,
 	LEAK_KINDS
 };
 

@@ -3,7 +3,7 @@
 # Views: all
 # Views: own code_is_written_run_and_removed which_boxes_there_are_is_told what_is_no_box_is_left_alone unused_boxes_expire_and_say_so a_long_call_is_not_idle
 # Views: own calls_come_one_at_a_time there_are_a_hundred_at_most the_result_is_that_of_do
-# Views: own what_was_used_is_told volumes_are_of_the_box calls_are_recorded the_log_is_bounded a_call_has_no_rights
+# Views: own a_box_that_is_destroyed_is_gone_for_all what_was_used_is_told volumes_are_of_the_box calls_are_recorded the_log_is_bounded a_call_has_no_rights
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
 
@@ -179,6 +179,32 @@ what_was_used_is_told() {
 	is "$(_of '.usage.pids_peak == null or .usage.pids_peak > 1')" true
 	run _sh --json 'rm f'
 	is "$(_of '.usage.disk_used < 1000000')" true
+}
+
+# From the moment on in which somebody has begun to, and though he never comes to the end.
+a_box_that_is_destroyed_is_gone_for_all() {
+	local lock
+	_new --id "$P.half"
+	exec {lock}<"$T/state/box-$P.half"
+	flock "$lock"
+	"$SBXRUN" --root "$T/state" box destroy "$P.half" {lock}<&- &
+	wait_until 20 eval '[ "$(tail -c 1 "$T/state/box-$P.half/box")" = g ]'
+	kill -STOP $! # it would give up
+	for verb in 'exec X -- true' 'stat X .' 'pause X' 'logs X'; do
+		# shellcheck disable=SC2086
+		run _box ${verb/X/$P.half}
+		rc_is 125
+		like "$err" 'sandbox not found'
+	done
+	is "$(_box list --json)" '[]'
+	kill -KILL $!
+	wait $! || :
+	exec {lock}<&-
+	is "$(_box gc --audit "$T/audit")" '1 removed'
+	is "$(jq -r .verb audit)" 'box gc'
+	run _box exec "$P.half" -- true
+	like "$err" 'sandbox not found'
+	[ ! -e "$T/state/box-$P.half" ] || fail 'it is still there'
 }
 
 # A container of somebody's that happens to have such a name.

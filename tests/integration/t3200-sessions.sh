@@ -28,7 +28,9 @@ f(_)'
 	is "$(_of '.result, .exception')" $'null\nnull'
 	_json 'with open("used", "wb") as f: n = f.write(bytes(3000000))
 sum(range(10 ** 6));'
-	is "$(_of '.usage.disk_used >= 3000000, .usage.cpu_s > 0, .usage.memory_peak > 3000000')" $'true\ntrue\ntrue'
+	is "$(_of '.usage.disk_used >= 3000000')" true
+	# Without cgroups nobody counts these.
+	[ -n "${SBX_UID:-}" ] || is "$(_of '.usage.cpu_s > 0, .usage.memory_peak > 3000000')" $'true\ntrue'
 	_cell 'x + 1;'
 	is "$out" ''
 	_cell 'await __import__("asyncio").sleep(0)

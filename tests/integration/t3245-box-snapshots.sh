@@ -9,7 +9,7 @@ _box() { SBXRUN_ROOTFS_DIR=$T/library sbx box "${@/#@/$P.}"; }
 [ -n "${SBX_UID:-}" ] && OWNER=() || OWNER=(-u 0)
 # _new ID OPTION…
 _new() {
-	[ -n "${B:-}" ] || { bundle && mkdir -p "$B/rootfs/etc" && echo old >"$B/rootfs/etc/f" && echo gone >"$B/rootfs/etc/g" && chmod -R a+rX "$B/rootfs/etc"; }
+	[ -n "${B:-}" ] || { bundle && mkdir -p "$B/rootfs/etc" && echo old >"$B/rootfs/etc/f" && echo gone >"$B/rootfs/etc/g" && chmod -R a+rX,go-w "$B/rootfs/etc" && { [ -z "${SBX_UID:-}" ] || chown -R "$SBX_UID:$SBX_UID" "$B/rootfs/etc"; }; }
 	run _box create --id "$1" --rootfs "$B/rootfs" "${OWNER[@]}" "${@:2}"
 	[ "$rc" != 0 ] || return 0
 	like "$err" 'a writable root: .*(Linux|overlay)'

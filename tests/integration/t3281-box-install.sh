@@ -166,4 +166,40 @@ hosts_of_registries_are_read_from_where_they_stand() {
 	_rules @npm npm.example:443
 }
 
+# network.default, denied, max_bytes and max_rate, by their effect.
+what_the_operator_says_of_the_network_holds() {
+	local file='{"version": 1, "network": {"default": ["good.example:22"], "denied": ["other.example"], "max_bytes": 1048576, "max_rate": 65536}}'
+	lab
+	bundle
+	# Who asks for nothing gets the default, and all that bounds it.
+	run _with "$file" _box create --json --id "$ID" --rootfs "$B/rootfs"
+	rc_is 0
+	is "$(_of '.limits | .network, .net_bytes, .net_rate')" $'allow-list\n1048576\n65536'
+	is "$(_box rules "$ID" | LC_ALL=C sort)" $'allow good.example:22\ndeny other.example'
+	run _box exec "$ID" -- sh -c 'nc good.example 22 </dev/null; nc good.example 80 </dev/null || echo no; nc other.example 80 </dev/null || echo no'
+	like "$out" $'^SSH-2.0-lab[^\n]*\nno\nno$'
+	# What is denied stays so, whoever asks for it, and however.
+	run _with "$file" _box allow "$ID" other.example
+	rc_is 125
+	like "$err" 'other.example is denied'
+	run _with "$file" _box deny --remove "$ID" other.example
+	run _with "$file" _box allow "$ID" other.example
+	run _box exec "$ID" -- sh -c 'nc other.example 80 </dev/null && echo yes || echo no'
+	is "$out" no
+	run _with "$file" _box create --id "$ID.all" --rootfs "$B/rootfs" --allow '*.example' --allow good.example:22
+	rc_is 0
+	run _box exec "$ID.all" -- sh -c 'nc good.example 22 </dev/null; nc other.example 80 </dev/null && echo yes || echo no'
+	like "$out" $'^SSH-2.0-lab[^\n]*\nno$'
+	nobody_asked '^other'
+	# Less may be asked for.
+	run _with "$file" _box create --json --rootfs "$B/rootfs" --allow good.example:22 --net-limit 1k --net-rate 1k
+	is "$(_of '.limits | .network, .net_bytes, .net_rate')" $'allow-list\n1024\n1024'
+	run _with "$file" _box create --rootfs "$B/rootfs" --allow good.example:22 --net-rate 65537
+	rc_is 125
+	like "$err" 'net-rate: more than the operator allows'
+	# The default of somebody who lets no box reach anything is nothing.
+	run _with '{"version": 1, "network": {"enabled": false, "default": ["good.example:22"]}}' _box create --json --rootfs "$B/rootfs"
+	is "$(_of .limits.network)" none
+}
+
 run_tests

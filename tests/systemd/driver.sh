@@ -828,6 +828,66 @@ an_ordinary_users_boxes_are_in_a_scope_of_his_systemd() {
 	rm -r /home/sbxtest/rootfs
 }
 
+# Calls come from where a login has put him, which is nobody's way into his own cgroups.
+an_ordinary_users_boxes_that_stay_are_called_after_a_login() {
+	local box=("${AS_USER[@]}" "$SBXRUN" box) root=/home/sbxtest/stays name
+	bundle
+	cp -r "$B/rootfs" "$root"
+	cp "$(type -P bash)" "$root/bin/bash"
+	ldd "$root/bin/bash" | grep -o '/[^ ]*' | while read -r name; do
+		mkdir -p "$root${name%/*}"
+		cp "$name" "$root$name"
+	done
+	chown -R sbxtest: "$root"
+	run "${box[@]}" create --id "$P.u" --rootfs "$root" --memory 64m --json
+	is "$(jq -r '.status, (.notes | length)' <<<"$out")" $'idle\n0'
+	run "${box[@]}" exec "$P.u" -- sh -c 'echo kept >f; exit 3'
+	rc_is 3
+	run "${box[@]}" run "$P.u" bash 'cat f'
+	is "$out" kept
+	"${box[@]}" run --session "$P.u" bash 'x=4'
+	is "$("${box[@]}" run --session "$P.u" bash 'echo $x')" 4
+	# The call is in the box's cgroup, and so held to its limits.
+	run "${box[@]}" exec --json "$P.u" -- awk 'BEGIN { s = "x"; while (length(s) < 128000000) s = s s }'
+	is "$(jq -r '.status, .oom_killed' <<<"$out")" $'oom\ntrue'
+	"${box[@]}" pause "$P.u"
+	run "${box[@]}" exec "$P.u" -- true
+	like "$err" 'is paused: box resume'
+	"${box[@]}" resume "$P.u"
+	"${box[@]}" snapshot "$P.u" one
+	"${box[@]}" fork --id "$P.v" one
+	is "$("${box[@]}" exec "$P.v" -- cat f)" kept
+	"${box[@]}" snapshots --remove one
+	"${box[@]}" destroy "$P.u"
+	"${box[@]}" destroy "$P.v"
+	is "$("${box[@]}" list --json)" '[]'
+	wait_until 20 eval '[ -z "$(find /sys/fs/cgroup -name "sbxrun-boxes-*" -o -name "box-$P*")" ]'
+	rm -r "$root"
+}
+
+the_timer_removes_boxes_of_root_that_nobody_uses() {
+	bundle
+	printf '[Service]\nExecStart=\nExecStart=%s --root %s box gc\n' "$SBXRUN" "$T/state" >dropin
+	cp "${TESTS_DIR%/*}"/spec/systemd/sbxrun-box-gc.{service,timer} /etc/systemd/system
+	mkdir -p /etc/systemd/system/sbxrun-box-gc.service.d /etc/systemd/system/sbxrun-box-gc.timer.d
+	cp dropin /etc/systemd/system/sbxrun-box-gc.service.d/ours.conf
+	# It waits for minutes.
+	printf '[Timer]\nOnActiveSec=1\nAccuracySec=1\n' >/etc/systemd/system/sbxrun-box-gc.timer.d/ours.conf
+	systemd-analyze verify --man=no /etc/systemd/system/sbxrun-box-gc.timer
+	systemctl daemon-reload
+	sbx box create --id "$P.goes" --idle 1 --rootfs "$B/rootfs"
+	sbx box create --id "$P.stays" --rootfs "$B/rootfs"
+	systemctl start sbxrun-box-gc.timer
+	wait_until 60 eval '[ "$(sbx list -q)" = "box-$P.stays" ]'
+	wait_until 60 eval '[ "$(systemctl show -p ActiveState --value sbxrun-box-gc.service)" = inactive ]'
+	shows sbxrun-box-gc.service Result=success
+	systemctl stop sbxrun-box-gc.timer
+	rm -r /etc/systemd/system/sbxrun-box-gc.*
+	systemctl daemon-reload
+	sbx box destroy "$P.stays"
+	systemctl stop "$BOXES"
+}
+
 # ---- the end ----
 
 nothing_is_left() {
@@ -845,13 +905,14 @@ if [ "$KIND" = v2 ]; then
 else
 	unset -f unified_keys_are_the_units an_ordinary_users_scope_is_made_by_his_systemd # runc and sbxrun have no driver of v1 for him
 	unset -f the_doctors_remedy_gives_a_user_cgroups the_doctors_remedy_delegates_what_there_is
-	unset -f an_ordinary_users_boxes_are_in_a_scope_of_his_systemd
+	unset -f an_ordinary_users_boxes_are_in_a_scope_of_his_systemd an_ordinary_users_boxes_that_stay_are_called_after_a_login
 	[ -e "${CGROUP_MOUNTS[blkio]}/system.slice/blkio.weight" ] || unset -f a_weight_of_block_io_is_the_units
 fi
 # runc 1.1 takes a unit that is there for its own. It waits for systemd without end, or for 30 seconds.
 if ! ours; then
 	unset -f boxes_are_in_a_scope_that_is_given_away boxes_survive_the_end_of_who_keeps_their_scope of_many_boxes_one_starts_the_scope a_box_that_stays_is_in_the_scope_too \
-		without_an_answer_boxes_are_where_their_caller_is an_ordinary_users_boxes_are_in_a_scope_of_his_systemd
+		without_an_answer_boxes_are_where_their_caller_is an_ordinary_users_boxes_are_in_a_scope_of_his_systemd \
+		an_ordinary_users_boxes_that_stay_are_called_after_a_login the_timer_removes_boxes_of_root_that_nobody_uses
 	unset -f a_unit_that_is_there_is_left_alone annotations_choose_no_other_property create_does_not_wait_for_systemd_forever \
 		the_doctors_remedy_gives_a_user_cgroups the_doctors_remedy_delegates_what_there_is \
 		delete_does_not_wait_for_systemd_forever update_says_that_systemd_does_not_answer a_create_that_is_killed_leaves_nothing \

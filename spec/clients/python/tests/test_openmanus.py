@@ -3,6 +3,7 @@
 import asyncio
 import os
 import tempfile
+import time
 import unittest
 
 import sbxrun
@@ -115,6 +116,28 @@ class TestRealOpenManus(Real):
                     await manager.get_sandbox(second)
             there = [box["sandbox_id"] for box in sbxrun.Box.list()]
             self.assertFalse({first, second, third, fourth} & set(there))
+
+        asyncio.run(main())
+
+    def test_idle_timeout(self):
+        def there():
+            return {box["sandbox_id"] for box in sbxrun.Box.list()}
+
+        async def main():
+            async with SandboxManager(max_sandboxes=1, idle_timeout=6, cleanup_interval=0.5) as manager, SandboxManager(max_sandboxes=1) as other:
+                idle, kept = await manager.create_sandbox(), await other.create_sandbox()
+                self.assertLessEqual({idle, kept}, there())
+                with self.assertRaises(openmanus.SandboxResourceError):
+                    await manager.create_sandbox()
+                # It is the manager that notices, every now and then.
+                end = time.monotonic() + 120
+                while idle in manager._sandboxes and time.monotonic() < end:
+                    await asyncio.sleep(0.1)
+                with self.assertRaisesRegex(KeyError, "Sandbox .* not found"):
+                    await manager.get_sandbox(idle)
+                self.assertEqual({idle, kept} & there(), {kept})
+                # It makes room for another.
+                await manager.create_sandbox()
 
         asyncio.run(main())
 
