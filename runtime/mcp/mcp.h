@@ -36,7 +36,8 @@ struct mcp_options {
 	const char *version;
 	const char *ask; /* client, queue, terminal, none, or a command; NULL: client, or queue */
 	const struct approve_rules *rules;
-	struct strings audits; /* where calls are recorded */
+	char *audit;	       /* a file that the caller named; NULL: none */
+	struct strings audits; /* where calls are recorded: this one too */
 	bool keep;	       /* boxes stay when it ends */
 	bool raw;	       /* nothing is taken out of outputs */
 };

@@ -56,8 +56,9 @@ void consent_look(struct call *c, int64_t now);
 /* The question is nobody's any more. */
 void consent_drop(struct call *c);
 
-/* A line of the audit files. */
-void consent_record(struct call *c, const char *outcome);
+/* A line of the audit files, before the client is told. -1: there is none, and the client was told
+ * that instead. */
+int consent_record(struct call *c, const char *outcome);
 
 /* ---- answers (answer.c) ---- */
 

@@ -188,8 +188,99 @@ calls_are_recorded() {
 	s.end()
 	until(lambda: boxes() == [], "the box is still there")
 	lines = [json.loads(line) for line in open("audit.log")]
-	assert [(line["verb"], line["status"]) for line in lines] == [("mcp code_execute", "denied"), ("mcp box_create", "ok")], lines
-	assert ": ok, 2 lines" in sbxrun("audit", "verify", "audit.log")
+	assert [(line["verb"], line["status"]) for line in lines] == [("approve asked", "ok"), ("approve no", "ok"), ("mcp code_execute", "denied"), ("mcp box_create", "ok")], lines
+	assert lines[2]["args"] == ["approval=none", 'client="tests"'] and "command, uid %d" % os.getuid() in lines[1]["args"][-1], lines
+	assert ": ok, 4 lines" in sbxrun("audit", "verify", "audit.log")
+	END
+}
+
+# A question, each way to answer it, and what stays of an answer have a line: before it is so, in the server's file and in that of who answers.
+approvals_are_recorded() {
+	mcp <<-'END'
+	def lines(file="audit.log"): return [json.loads(line) for line in open(file)]
+	def words(line): return dict(word.split("=", 1) for word in line["args"])
+	def events(file="audit.log"): return [(line["verb"], words(line)) for line in lines(file)]
+	def asked(r): return r["content"][0]["text"].split("approval_id \"")[1].split("\"")[0]
+	open("rules.json", "w").write('{"version": 1, "rules": [{"tools": ["file_stat"], "risk": "medium", "timeout": 1}]}')
+	s = Server("--audit", "audit.log", "--rules", "rules.json")
+	s.initialize()
+	def ask(**a): return s.call("code_list_files", sandbox_id="mcp-b", **a)
+	id = asked(ask())
+	digest = [q["digest"] for q in json.loads(sbxrun("approve", "list", "--json"))][0]
+	(verb, w), (call, _) = events()
+	assert (verb, call) == ("approve asked", "mcp code_list_files") and lines()[0]["id"] == "mcp-b" and lines()[0]["uid"] == os.getuid(), lines()
+	assert w == {"question": id, "tool": "code_list_files", "risk": "medium", "channel": "queue", "client": '"tests"', "seconds": "120"}, w
+	assert {line["code_sha256"] for line in lines()} == {digest}, "not what will run"
+	sbxrun("approve", "yes", "--always", "--audit", "mine.log", id)
+	(verb, w), = events("mine.log")
+	assert verb == "approve yes" and w == {"question": id, "tool": "code_list_files", "risk": "medium", "scope": "always", "by": "approve, uid %d" % os.getuid()}, w
+	assert lines("mine.log")[0]["code_sha256"] == digest
+	ask(approval_id=id)
+	(verb, w), (call, used) = events()[2:]
+	assert verb == "approve granted" and w["question"] == id and w["scope"] == "always" and w["by"] == "approve, uid %d" % os.getuid(), w
+	assert call == "mcp code_list_files" and used == {"approval": "%s by approve, uid %d" % (id, os.getuid()), "client": '"tests"'}, used
+	ask()
+	assert words(lines()[-1])["approval"] == "for good"
+	sbxrun("approve", "revoke", "--audit", "mine.log", w["grant"])
+	assert events("mine.log")[-1] == ("approve revoked", {k: v for k, v in w.items() if k != "question"}), events("mine.log")
+	no = asked(ask())
+	sbxrun("approve", "no", "--audit", "mine.log", no)
+	assert events("mine.log")[-1][0] == "approve no" and words(lines("mine.log")[-1])["question"] == no
+	# Nobody answers: whoever comes upon it next says so.
+	late = asked(s.call("file_stat", sandbox_id="mcp-b", file_path="x"))
+	until(lambda: late not in sbxrun("approve", "list", "--audit", "mine.log"), "it never ends")
+	assert events("mine.log")[-1] == ("approve expired", {"question": late, "tool": "file_stat", "risk": "medium", "was": "asked"}), events("mine.log")[-1]
+	s.end()
+	# The client's user, and a question that nobody waits for any more.
+	s = Server("--audit", "client.log", "")
+	s.initialize(capabilities={"elicitation": {}})
+	for answer in ({"action": "accept", "content": {"decision": "allow_once"}}, {"action": "decline"}, None):
+	    s.send({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {"name": "code_list_files", "arguments": {"sandbox_id": "mcp-b"}}})
+	    q = s.line()
+	    if answer:
+	        s.send({"jsonrpc": "2.0", "id": q["id"], "result": answer})
+	        s.answer("a")
+	    else:
+	        s.notify("notifications/cancelled", {"requestId": "a"})
+	s.request("ping")
+	s.end()
+	assert [verb for verb, _ in events("client.log")] == ["approve asked", "approve yes", "mcp code_list_files", "approve asked", "approve no", "mcp code_list_files",
+	                                                      "approve asked", "approve withdrawn", "mcp code_list_files"], events("client.log")
+	assert events("client.log")[0][1]["channel"] == "client" and events("client.log")[1][1]["by"] == 'client "tests"'
+	assert [line["status"] for line in lines("client.log") if line["verb"].startswith("mcp")] == ["error", "denied", "cancelled"]
+	for file in ("audit.log", "mine.log", "client.log"): assert ": ok, " in sbxrun("audit", "verify", file)
+	END
+}
+
+# What can't be recorded is not done: no answer, no grant, no call, and nothing is told that has no line.
+what_can_not_be_recorded_is_not_done() {
+	mcp <<-'END'
+	def asked(r): return r["content"][0]["text"].split("approval_id \"")[1].split("\"")[0]
+	def status(id): return [q["status"] for q in json.loads(sbxrun("approve", "list", "--json")) if q["id"] == id]
+	s = Server("--audit", "audit.log", "")
+	s.initialize()
+	def ask(**a): return s.call("code_list_files", sandbox_id="mcp-b", **a)
+	id = asked(ask())
+	os.mkdir("dir")
+	for verb in ("yes", "no"):
+	    assert "--audit" in sbxrun("approve", verb, "--audit", "dir", id, ok=False, errors=True)
+	    assert status(id) == ["asked"], verb
+	# It could be tried, and fails all the same: the next head can't be made.
+	os.mkdir("mine.log.head.next")
+	assert "has no line about it, so it is not done" in sbxrun("approve", "yes", "--audit", "mine.log", id, ok=False, errors=True)
+	assert status(id) == ["asked"]
+	sbxrun("approve", "yes", "--always", id)
+	os.mkdir("audit.log.head.next")
+	r = ask(approval_id=id)
+	assert r["isError"] and "has no line about" in r["content"][0]["text"] and "Denied" not in r["content"][0]["text"], r
+	assert sbxrun("approve", "grants", "--json") == "[]\n", "a grant without a line"
+	r = ask()
+	assert r["isError"] and "approval_id" not in r["content"][0]["text"], r
+	assert json.loads(sbxrun("approve", "list", "--json")) == [], "a question without a line"
+	r = s.call("box_list")
+	assert r["isError"] and "has no line about this call" in r["content"][0]["text"], r
+	os.rmdir("audit.log.head.next")
+	assert "approval_id" in ask()["content"][0]["text"]
 	END
 }
 
