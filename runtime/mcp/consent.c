@@ -118,6 +118,11 @@ static struct pairs consent_parameters(struct call *c, bool quoted, bool *ret_to
 		pair_add(&p, a, "registry", g->registry ? g->registry : "pypi");
 	pair_add(&p, a, "file_path", g->file_path);
 	pair_add(&p, a, "path", g->path);
+	pair_add(&p, a, "session", g->session);
+	pair_add(&p, a, "snapshot", g->snapshot);
+	pair_add(&p, a, "hosts", joined(&g->hosts, quoted, ret_too_long, a));
+	if (g->hosts.n)
+		pair_add(&p, a, "remove", g->remove.set && g->remove.v ? "true" : "false");
 	pair_add(&p, a, "command", joined(&g->command, quoted, ret_too_long, a));
 	if (g->timeout.set)
 		pair_add(&p, a, "timeout", arena_printf(a, "%u", g->timeout.v));

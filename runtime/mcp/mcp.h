@@ -21,7 +21,7 @@
  *	message.c  JSON-RPC       line.c    lines in and out     server.c  methods, eras
  *	tools.c    the tools      words.c   what they start      answer.c  what the client is told
  *	call.c     a call         keeper.c  what outlives it     resource.c   resources
- *	consent.c  who is asked before a call
+ *	consent.c  who is asked before a call                values.c  of sessions
  */
 #pragma once
 
