@@ -284,6 +284,113 @@ what_can_not_be_recorded_is_not_done() {
 	END
 }
 
+# No answer is no: the call is denied when the time of its question is over, and what comes afterwards is no answer to it.
+no_answer_is_no() {
+	echo '{"version": 1, "rules": [{"tools": ["*"], "risk": "medium", "timeout": 1}]}' >rules.json
+	mcp <<-'END'
+	s = Server("--rules", "rules.json")
+	s.initialize(capabilities={"elicitation": {}})
+	s.send({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {"name": "code_execute", "arguments": {"language": "python", "code": "print(1)"}}})
+	q = s.line()
+	r = s.answer("a")["result"]
+	assert r["isError"] and "Denied: nobody answered in time" in r["content"][0]["text"], r
+	# His answer, when he is back: nothing waits for it, and nothing runs.
+	s.send({"jsonrpc": "2.0", "id": q["id"], "result": {"action": "accept", "content": {"decision": "allow_once"}}})
+	assert s.request("ping")["result"] == {} and boxes() == [] and sbxrun("approve", "list", "--json") == "[]\n"
+	s.end()
+	s = Server("--rules", "rules.json")
+	s.initialize()
+	def ask(**a): return s.call("code_execute", language="python", code="print(1)", **a)
+	id = ask()["content"][0]["text"].split("approval_id \"")[1].split("\"")[0]
+	until(lambda: sbxrun("approve", "list", "--json") == "[]\n", "the question stays for ever")
+	for verb in ("yes", "no", "show", "ask"):
+	    assert "there is no question" in sbxrun("approve", verb, id, ok=False, errors=True), verb
+	r = ask(approval_id=id)
+	assert r["isError"] and "its time is over" in r["content"][0]["text"], r
+	s.end()
+	assert boxes() == []
+	END
+}
+
+# A yes is good for five minutes, and a minute has twenty questions: by the machine's clock since it was started, which nobody sets.
+a_yes_ends_and_so_does_patience() {
+	mcp <<-'END'
+	s = Server("")
+	s.initialize()
+	def ask(**a): return s.call("code_list_files", sandbox_id="mcp-b", **a)
+	def text(r): return r["content"][0]["text"]
+	id = text(ask()).split("approval_id \"")[1].split("\"")[0]
+	sbxrun("approve", "yes", id)
+	queue = os.environ["T"] + "/state/approvals:queue/"
+	now = lambda: int(time.clock_gettime(time.CLOCK_BOOTTIME))
+	kept = json.load(open(queue + id))
+	assert kept["status"] == "yes" and 120 < kept["until"] - kept["asked"] and kept["until"] <= now() + 300, kept
+	def put(**more):
+	    with open(queue + id, "w") as f: json.dump({**kept, **more}, f)
+	    os.chmod(queue + id, 0o600)
+	put(until=now())
+	assert "its time is over" in text(ask(approval_id=id))
+	put(boot="another")
+	assert "its time is over" in text(ask(approval_id=id)), "a yes of another life of the machine"
+	put()
+	r = ask(approval_id=id)
+	assert "Denied" not in text(r), r
+	def rate(began, n):
+	    with open(queue + "rate", "w") as f: f.write("%d %d" % (began, n))
+	    os.chmod(queue + "rate", 0o600)
+	    return text(ask())
+	assert "20 questions were asked within a minute" in rate(now(), 20)
+	assert "approval_id" in rate(now() - 61, 20), "a minute never ends"
+	assert "approval_id" in rate(now(), 19) and "20 questions" in text(ask())
+	assert "approval_id" in rate(now() + 1000, 20), "a moment that is to come"
+	assert "approval_id" in rate(0, 10**18)
+	s.end()
+	END
+}
+
+# `approve ask` by a command and at a terminal; one that hangs is ended with the question's time.
+a_person_is_asked_by_approve_ask() {
+	mcp <<-'END'
+	import fcntl, pty, termios
+	s = Server("")
+	s.initialize()
+	def asked(tool="code_list_files"):
+	    r = s.call(tool, sandbox_id="mcp-b", file_path="x") if tool == "file_stat" else s.call(tool, sandbox_id="mcp-b")
+	    return r["content"][0]["text"].split("approval_id \"")[1].split("\"")[0]
+	def status(id): return [(q["status"], q["by"]) for q in json.loads(sbxrun("approve", "list", "--json")) if q["id"] == id]
+	me = "command, uid %d" % os.getuid()
+	id = asked()
+	said = sbxrun("approve", "--by", "grep -q '| sandbox_id: mcp-b'", "ask", id)
+	assert said.startswith(id + ": yes to code_list_files") and status(id) == [("yes", me)], said
+	assert "answered already" in sbxrun("approve", "--by", "true", "ask", id, ok=False, errors=True)
+	for no in ("exit 3", "kill -KILL $$", "/nonexistent", "cat >/dev/full"):
+	    id = asked()
+	    assert ": no to " in sbxrun("approve", "--by", no, "ask", id), no
+	    assert status(id) == [("no", me)]
+	id = asked()
+	p = subprocess.run([os.environ["SBXRUN"], "--root", os.environ["T"] + "/state", "approve", "ask", id], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+	assert p.returncode and b"no terminal" in p.stderr and status(id) == [("asked", None)], p
+	ours, theirs = pty.openpty()
+	p = subprocess.Popen([os.environ["SBXRUN"], "--root", os.environ["T"] + "/state", "approve", "ask", id], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True,
+	                     preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0))
+	seen, end = b"", time.monotonic() + DEADLINE
+	while b"or no? " not in seen:
+	    assert time.monotonic() < end, seen
+	    if select.select([ours], [], [], 0.1)[0]: seen += os.read(ours, 1 << 16)
+	os.write(ours, b"yes\n")
+	assert p.communicate(timeout=DEADLINE)[0].decode().startswith(id + ": yes to") and status(id) == [("yes", "terminal, uid %d" % os.getuid())]
+	s.end()
+	open("rules.json", "w").write('{"version": 1, "rules": [{"tools": ["*"], "risk": "medium", "timeout": 5}]}')
+	s = Server("--rules", "rules.json")
+	s.initialize()
+	id = asked("file_stat")
+	sbxrun("approve", "--by", "echo $$ >pid; exec sleep 1000", "ask", id, ok=False, errors=True)
+	assert status(id) == []
+	if os.path.exists("pid"): until(lambda: not os.path.exists("/proc/" + open("pid").read().strip()), "the command is still there")
+	s.end()
+	END
+}
+
 # What a person allows for good holds in boxes of the server's own, also of another server, until he takes it back.
 what_is_allowed_for_good_is_listed_and_taken_back() {
 	mcp <<-'END'
