@@ -12,6 +12,7 @@
  *	config.c     the config                      stream.c     its output, capped
  *	workspace.c  what it wrote                   resolver.c   names that it asks for
  *	denials.c    what was refused                hints.c      what to do about it
+ *	later.c      what others run later
  *	network.c    what it may reach               network_listen.c  its listeners
  *	network_stay.c  … and how that is changed    registries.c  where packages come from
  *	install.c    packages
