@@ -196,11 +196,13 @@ enum approve_scope approve_is_granted(struct approve_queue *q, const char *tool,
 
 int approve_take_back(struct approve_queue *q, const char *id, struct arena *a, struct error *e)
 {
-	struct approve_grant g;
+	struct approve_grant g = {.id = arena_strdup(a, id)};
 
 	if (!is_grant(id))
 		return err_set(e, ERR_USAGE, "%s is no id of a grant", json_show(id).text);
-	if (grant_read(q, id, a, &g) && approve_record_grant(q, "revoked", &g, NULL, e) < 0)
+	/* One that can't be read allows nothing, and is removed all the same. */
+	if ((grant_read(q, id, a, &g) || faccessat(q->dfd, id, F_OK, AT_SYMLINK_NOFOLLOW) == 0) &&
+	    approve_record_grant(q, "revoked", &g, NULL, e) < 0)
 		return -1;
 	if (unlinkat(q->dfd, id, 0) == 0)
 		return 0;

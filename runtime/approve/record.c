@@ -90,8 +90,10 @@ int approve_record_grant(const struct approve_queue *q, const char *what,
 	word_add(&w, "grant", g->id);
 	word_add(&w, "question", x ? x->id : NULL);
 	word_add(&w, "tool", g->tool);
-	word_add(&w, "risk", approve_risk_word(g->risk));
-	word_add(&w, "scope", approve_scope_word(g->box ? SCOPE_BOX : SCOPE_ALWAYS));
+	if (g->tool) {
+		word_add(&w, "risk", approve_risk_word(g->risk));
+		word_add(&w, "scope", approve_scope_word(g->box ? SCOPE_BOX : SCOPE_ALWAYS));
+	}
 	word_add(&w, "by", g->by);
 	result = record(q, what, g->box, x ? x->digest : NULL, &w, e);
 	arena_free(&a);
