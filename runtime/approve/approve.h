@@ -3,7 +3,7 @@
  *
  *	rules.c  how risky is it        show.c  what a model wrote, fit to be shown
  *	queue.c  questions and answers, on disk
- *	grants.c answers that stay
+ *	grants.c answers that stay        record.c  a line in the audit about each of them
  *
  * A question is bound to a digest of exactly what will run: the words of the command line and the
  * input. It is answered once, by whoever comes first (a client's user, a terminal, or
@@ -98,11 +98,14 @@ struct approve_question {
 	enum approve_scope most;  /* that the answer may be good for … */
 	enum approve_scope scope; /* … and that it is */
 	char *by; /* who answered, and how */
+	const char *channel, *client; /* by which it is asked, for whom; known while it is asked */
 };
 
-/* The questions of a state root. */
+/* The questions of a state root. What happens to them has a line in each of the files before it
+ * happens: what can't be recorded is not done. */
 struct approve_queue {
 	const char *root;
+	const struct strings *audits; /* NULL: none */
 	int dfd;
 	int lock_fd;
 };
@@ -112,7 +115,8 @@ void approve_queue_close(struct approve_queue *q);
 
 /* Opened and locked; not if somebody else keeps it locked for seconds. make: also if there is none
  * yet. ERR_NOT_FOUND: there is none. */
-int approve_queue_open(const char *root, bool make, struct approve_queue *ret, struct error *e);
+int approve_queue_open(const char *root, const struct strings *audits, bool make,
+		       struct approve_queue *ret, struct error *e);
 
 /* Writes a question; its id, boot, moments and status are filled in. */
 int approve_ask(struct approve_queue *q, struct approve_question *x, uint32_t timeout_s,
@@ -136,7 +140,7 @@ bool approve_may_always(const struct approve_question *x);
 int approve_take(struct approve_queue *q, const char *id, const char *digest, struct arena *a,
 		 struct approve_question *ret, struct error *e);
 
-/* Removes it, if it is there. */
+/* Removes it, if it is there. That one can't be recorded is a warning: nothing is gained by it. */
 void approve_forget(struct approve_queue *q, const char *id);
 
 /* ---- answers that stay ---- */
@@ -163,7 +167,19 @@ enum approve_scope approve_is_granted(struct approve_queue *q, const char *tool,
 /* Those whose box is gone are removed, and not listed. */
 int approve_grants(struct approve_queue *q, struct arena *a, struct approve_grant **ret,
 		   size_t *ret_n, struct error *e);
-int approve_take_back(struct approve_queue *q, const char *id, struct error *e);
+int approve_take_back(struct approve_queue *q, const char *id, struct arena *a, struct error *e);
+
+/* ---- lines of the audit (record.c) ---- */
+
+/* what: asked, yes, no, expired (nobody answered, or nobody used the answer), withdrawn (nobody
+ * waits for it). */
+int approve_record_question(const struct approve_queue *q, const char *what,
+			    const struct approve_question *x, struct error *e);
+
+/* what: granted, revoked, ended (with its box). */
+int approve_record_grant(const struct approve_queue *q, const char *what,
+			 const struct approve_grant *g, const struct approve_question *x,
+			 struct error *e);
 
 /* ---- for grants.c ---- */
 

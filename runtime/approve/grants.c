@@ -15,6 +15,7 @@
 
 #include "approve/approve.h"
 #include "base/fd.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "box/sandbox.h"
 #include "json/rows.h"
@@ -61,6 +62,17 @@ static char *box_born(const char *root, const char *box, struct arena *a)
 	return s.record.created ? arena_strdup(a, s.record.created) : NULL;
 }
 
+/* Its box is gone. It goes when that is recorded. */
+static void grant_end(struct approve_queue *q, const struct approve_grant *g)
+{
+	struct error e;
+
+	if (approve_record_grant(q, "ended", g, NULL, &e) < 0)
+		log_warn("%s: %s", g->id, e.text);
+	else
+		unlinkat(q->dfd, g->id, 0);
+}
+
 /* false: there is none, or it is no more. */
 static bool grant_read(struct approve_queue *q, const char *id, struct arena *a,
 		       struct approve_grant *ret)
@@ -82,7 +94,7 @@ static bool grant_read(struct approve_queue *q, const char *id, struct arena *a,
 	}
 	born = g.box ? box_born(q->root, g.box, a) : NULL;
 	if (g.box && !(born && str_eq(born, g.born))) {
-		unlinkat(q->dfd, id, 0);
+		grant_end(q, &g);
 		return false;
 	}
 	*ret = g;
@@ -157,6 +169,8 @@ int approve_grant(struct approve_queue *q, const struct approve_question *x, str
 	json_write(&b, &approve_grant_table, &g, 0);
 	if (b.overflow)
 		return err_set(e, ERR_HOST, "approvals: the grant is too long");
+	if (approve_record_grant(q, "granted", &g, x, e) < 0)
+		return -1;
 	return approve_write(q, g.id, b.data, b.len, e);
 }
 
@@ -180,10 +194,16 @@ enum approve_scope approve_is_granted(struct approve_queue *q, const char *tool,
 	return SCOPE_UNSAID;
 }
 
-int approve_take_back(struct approve_queue *q, const char *id, struct error *e)
+int approve_take_back(struct approve_queue *q, const char *id, struct arena *a, struct error *e)
 {
+	struct approve_grant g = {.id = arena_strdup(a, id)};
+
 	if (!is_grant(id))
 		return err_set(e, ERR_USAGE, "%s is no id of a grant", json_show(id).text);
+	/* One that can't be read allows nothing, and is removed all the same. */
+	if ((grant_read(q, id, a, &g) || faccessat(q->dfd, id, F_OK, AT_SYMLINK_NOFOLLOW) == 0) &&
+	    approve_record_grant(q, "revoked", &g, NULL, e) < 0)
+		return -1;
 	if (unlinkat(q->dfd, id, 0) == 0)
 		return 0;
 	return errno == ENOENT ? err_set(e, ERR_NOT_FOUND, "there is no grant %s", id) :

@@ -20,6 +20,7 @@
 
 #include "approve/approve.h"
 #include "base/fd.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "json/rows.h"
 #include "state/store.h"
@@ -92,7 +93,8 @@ static int lock_take(int fd, struct error *e)
 	return 0;
 }
 
-int approve_queue_open(const char *root, bool make, struct approve_queue *ret, struct error *e)
+int approve_queue_open(const char *root, const struct strings *audits, bool make,
+		       struct approve_queue *ret, struct error *e)
 {
 	autoqueue struct approve_queue q = APPROVE_QUEUE_NONE;
 	autoclose int root_dfd = -1;
@@ -119,6 +121,7 @@ int approve_queue_open(const char *root, bool make, struct approve_queue *ret, s
 	if (lock_take(q.lock_fd, e) < 0)
 		return -1;
 	q.root = root;
+	q.audits = audits;
 	*ret = q;
 	q = APPROVE_QUEUE_NONE;
 	return 0;
@@ -187,11 +190,26 @@ static int question_none(const char *id, struct error *e)
 		       json_show(id).text);
 }
 
+/* It goes when its end is recorded; a "no" has said all there is to say. */
+static void question_expire(struct approve_queue *q, const char *id,
+			    const struct approve_question *x)
+{
+	struct error e;
+
+	if (!str_eq(x->status, "no") && approve_record_question(q, "expired", x, &e) < 0)
+		log_warn("%s: %s", id, e.text);
+	else
+		unlinkat(q->dfd, id, 0);
+}
+
 int approve_find(struct approve_queue *q, const char *id, struct arena *a,
 		 struct approve_question *ret, struct error *e)
 {
+	const struct approve_question unreadable = {.id = arena_strdup(a, id),
+						    .status = arena_strdup(a, "unreadable")};
 	struct approve_question x = {0};
 	struct error damaged;
+	bool is_read;
 	char *text;
 	size_t len;
 
@@ -202,11 +220,11 @@ int approve_find(struct approve_queue *q, const char *id, struct arena *a,
 		return errno == ENOENT ? question_none(id, e) :
 					 err_sys(e, "approvals: read %s", id);
 	/* A question that can't be read, or is another boot's, allows nothing and goes. */
-	if (json_read(id, text, len, &approve_question_table, &json_default_limits, &x, a,
-		      &damaged) < 0 ||
-	    x.version != QUESTION_VERSION || !str_eq(x.id, id) || !str_eq(x.boot, boot_id(a)) ||
-	    x.until <= now_s()) {
-		unlinkat(q->dfd, id, 0);
+	is_read = json_read(id, text, len, &approve_question_table, &json_default_limits, &x, a,
+			    &damaged) == 0 &&
+		  x.version == QUESTION_VERSION && str_eq(x.id, id);
+	if (!is_read || !str_eq(x.boot, boot_id(a)) || x.until <= now_s()) {
+		question_expire(q, id, is_read ? &x : &unreadable);
 		return question_none(id, e);
 	}
 	*ret = x;
@@ -297,6 +315,8 @@ int approve_ask(struct approve_queue *q, struct approve_question *x, uint32_t ti
 	x->uid = getuid();
 	x->scope = SCOPE_ONCE;
 	x->status = arena_strdup(a, "asked");
+	if (approve_record_question(q, "asked", x, e) < 0)
+		return -1;
 	return question_write(q, x, a, e);
 }
 
@@ -349,6 +369,8 @@ int approve_answer(struct approve_queue *q, const char *id, bool yes, enum appro
 	x.by = arena_strdup(a, by);
 	if (yes)
 		x.until = now_s() + APPROVE_GOOD_S;
+	if (approve_record_question(q, x.status, &x, e) < 0)
+		return -1;
 	if (question_write(q, &x, a, e) < 0)
 		return -1;
 	*ret = x;
@@ -374,8 +396,16 @@ int approve_take(struct approve_queue *q, const char *id, const char *digest, st
 
 void approve_forget(struct approve_queue *q, const char *id)
 {
-	if (is_id(id))
+	struct approve_question x;
+	struct arena a = {0};
+	struct error e;
+
+	if (is_id(id) && approve_find(q, id, &a, &x, &e) == 0) {
+		if (approve_record_question(q, "withdrawn", &x, &e) < 0)
+			log_warn("%s: %s", id, e.text);
 		unlinkat(q->dfd, id, 0);
+	}
+	arena_free(&a);
 }
 
 /* ---- in a client's hands ---- */

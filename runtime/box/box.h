@@ -12,6 +12,7 @@
  *	config.c     the config                      stream.c     its output, capped
  *	workspace.c  what it wrote                   resolver.c   names that it asks for
  *	denials.c    what was refused                hints.c      what to do about it
+ *	later.c      what others run later
  *	network.c    what it may reach               network_listen.c  its listeners
  *	network_stay.c  … and how that is changed    registries.c  where packages come from
  *	install.c    packages
@@ -208,11 +209,21 @@ struct box_denial {
 	uint64_t count;
 };
 
+/* A host that connections went to, as the box called it. */
+struct box_reached {
+	const char *host; /* escaped */
+	uint16_t port;
+	uint64_t count;
+};
+
 struct box_network {
 	bool has;   /* it could reach something */
 	bool known; /* else whoever carried its connections is gone */
 	uint64_t connections, refused, bytes_in, bytes_out;
 	struct strings allow, deny; /* the rules that it was held to at first */
+	bool more_reached;	    /* than are listed */
+	size_t n_reached;
+	struct box_reached *reached;
 };
 
 struct box_files {

@@ -31,6 +31,7 @@ enum {
 	READY_MS = 10000,
 	TELL_MS = 2000,
 	TELL_MOST = 400,
+	REACHED_MOST = 32,
 	NOTES_MOST = 16,
 	RESOLV_MAX = 64 << 10,
 };
@@ -338,6 +339,17 @@ static void network_take_refusal(const struct net_message *m, struct denials *d)
 			   m->count);
 }
 
+static void network_take_reached(const struct net_message *m, struct denials *d,
+				 struct box_network *ret)
+{
+	if (ret->n_reached >= REACHED_MOST || !m->port || m->port > UINT16_MAX)
+		return;
+	if (!ret->reached)
+		ret->reached = arena_array(d->arena, REACHED_MOST, struct box_reached);
+	ret->reached[ret->n_reached++] = (struct box_reached){
+		.host = hint_clean(m->text, d->arena), .port = (uint16_t)m->port, .count = m->count};
+}
+
 static void network_take_failure(const struct net_message *m, struct denials *d,
 				 struct notes *notes)
 {
@@ -378,8 +390,11 @@ void network_tell(const struct network *n, struct denials *d, struct box_network
 			network_take_refusal(&m, d);
 		if (m.kind == NET_UNREACHED && notes->n < NOTES_MOST)
 			network_take_failure(&m, d, notes);
+		if (m.kind == NET_REACHED)
+			network_take_reached(&m, d, ret);
 		if (m.kind != NET_TOTAL)
 			continue;
+		ret->more_reached = m.what != 0;
 		d->more |= m.more != 0;
 		ret->known = true;
 		ret->connections = m.connections;

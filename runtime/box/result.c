@@ -134,6 +134,29 @@ static void result_output(const struct box_result *r, struct buf *b)
 		   r->out[1].bytes);
 }
 
+/* The figures, and where they come from: with counts, so that each allowed host has its own. */
+static void result_carried(const struct box_network *n, struct buf *b)
+{
+	size_t i;
+
+	result_number(b, "connections", (int64_t)n->connections);
+	result_number(b, "refused", (int64_t)n->refused);
+	result_number(b, "bytes_in", (int64_t)n->bytes_in);
+	result_number(b, "bytes_out", (int64_t)n->bytes_out);
+	result_key(b, "reached");
+	buf_char(b, '[');
+	for (i = 0; i < n->n_reached; i++) {
+		buf_str(b, i ? ",{" : "{");
+		result_string(b, "host", n->reached[i].host);
+		result_number(b, "port", n->reached[i].port);
+		result_number(b, "count", (int64_t)n->reached[i].count);
+		buf_char(b, '}');
+	}
+	buf_char(b, ']');
+	result_key(b, "more_reached");
+	buf_str(b, n->more_reached ? "true" : "false");
+}
+
 static void result_network(const struct box_network *n, struct buf *b)
 {
 	if (!n->known) {
@@ -142,10 +165,7 @@ static void result_network(const struct box_network *n, struct buf *b)
 	}
 	result_key(b, "network");
 	buf_char(b, '{');
-	result_number(b, "connections", (int64_t)n->connections);
-	result_number(b, "refused", (int64_t)n->refused);
-	result_number(b, "bytes_in", (int64_t)n->bytes_in);
-	result_number(b, "bytes_out", (int64_t)n->bytes_out);
+	result_carried(n, b);
 	buf_char(b, '}');
 }
 
@@ -214,12 +234,8 @@ void box_write_network(const struct box_network *n, struct buf *b)
 	buf_char(b, '{');
 	result_strings(b, "allow", n->allow.v, n->allow.n);
 	result_strings(b, "deny", n->deny.v, n->deny.n);
-	if (n->known) {
-		result_number(b, "connections", (int64_t)n->connections);
-		result_number(b, "refused", (int64_t)n->refused);
-		result_number(b, "bytes_in", (int64_t)n->bytes_in);
-		result_number(b, "bytes_out", (int64_t)n->bytes_out);
-	}
+	if (n->known)
+		result_carried(n, b);
 	buf_char(b, '}');
 }
 

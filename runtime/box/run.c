@@ -99,6 +99,7 @@ static int run_finish(struct running *x, struct error *e)
 	run_judge(x, &x->end);
 	run_note_missing(x);
 	run_tell_network(x);
+	later_tell(x->q, &x->later, x->a, &x->r->notes.notes);
 	run_tell_limits(x);
 	denials_tell(&x->denials, x->r);
 	if (x->q->compiles && x->r->status == BOX_OK)
@@ -225,6 +226,7 @@ void run_begin(struct running *x, const struct box_request *q, struct arena *a,
 	};
 	ret->limits.disk = box_workspace_size(&q->limits);
 	ret->sandbox_id = q->sandbox ? q->sandbox->id : NULL;
+	later_look(q, a, &x->later);
 }
 
 int run_find_root(struct running *x, struct box_request *own, struct error *e)

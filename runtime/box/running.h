@@ -6,6 +6,7 @@
 #include "box/denials.h"
 #include "box/disk.h"
 #include "box/input.h"
+#include "box/later.h"
 #include "box/network.h"
 #include "box/redact.h"
 #include "box/resolver.h"
@@ -48,6 +49,7 @@ struct running {
 	int console[2]; /* where its master comes from: init's end, ours */
 	struct redact *redact;
 	struct workspace workspace;
+	struct later later; /* before anything ran */
 	struct disk disk;
 	struct reaper_word last; /* how the program ended, or why it never began */
 	enum phase phase;

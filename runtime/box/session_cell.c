@@ -234,6 +234,7 @@ static int cell_finish(struct running *x, const struct created *counted, struct 
 	run_keep_output(x);
 	run_note_lost(x);
 	run_tell_network(x);
+	later_tell(x->q, &x->later, x->a, &x->r->notes.notes);
 	denials_tell(&x->denials, x->r);
 	if (c->is_lost)
 		cell_end_session(x, &end);

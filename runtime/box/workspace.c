@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "box/denials.h"
 #include "box/hints.h"
+#include "box/later.h"
 #include "box/sandbox.h"
 #include "sys/loop.h"
 #include "sys/sys.h"
@@ -104,6 +105,8 @@ struct walk {
 	size_t listed_cap;
 	size_t taken;
 	int64_t room; /* bytes that may still be copied */
+	size_t n_later;
+	const char *later; /* the first that programs outside run */
 	char *skipped; /* the first thing that was not taken, and why; NULL: none */
 };
 
@@ -166,6 +169,8 @@ static void walk_copy_file(struct walk *w, int dfd, const char *name, int to_dfd
 		return;
 	}
 	w->r->copied++;
+	if (later_is(path) && !w->n_later++)
+		w->later = arena_strdup(w->a, path);
 }
 
 static int walk_make_dir(struct walk *w, int to_dfd, const char *name, const char *path)
@@ -334,6 +339,8 @@ int workspace_finish(struct workspace *w, const struct box_request *q, struct ar
 	if (r->files.n)
 		qsort(r->files.v, r->files.n, sizeof(*r->files.v), walk_compare);
 	r->files.known = true;
+	if (walk.n_later)
+		notes_add(&r->notes.notes, later_note_copied(walk.later, walk.n_later, a), a);
 	if (q->copy_out && walk.skipped)
 		notes_add(&r->notes.notes,
 			  arena_printf(a, "--copy-out left out %s", walk.skipped), a);

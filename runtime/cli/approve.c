@@ -1,4 +1,5 @@
-/* sbxrun approve: what waits for a person's answer, and the answer. */
+/* sbxrun approve: what waits for a person's answer, and the answer. What it changes has a line in the
+ * files of the audit, those of the policy and --audit, or is not done (approve/record.c). */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,10 +16,29 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/do.h"
 #include "sys/child.h"
 #include "sys/loop.h"
 
 enum { OUTPUT_MAX = 8 << 20, SHOWN_LIST = 200, SHOWN_ALL = 2 << 20, PROMPT_SHOWN = 8000 };
+
+/* Of this process: there is one command in it. */
+static struct strings audits;
+
+static int queue_open(struct cli *c, struct approve_queue *ret, struct error *e)
+{
+	return approve_queue_open(c->root, &audits, false, ret, e);
+}
+
+/* Before somebody is asked, or an answer looked at. */
+static int audits_open(struct cli *c, bool changes, struct error *e)
+{
+	const struct box_request q = {.policy = c->policy_by_name ? NULL : c->policy};
+
+	if (do_audit_files(c, &q, &audits, e) < 0)
+		return -1;
+	return changes ? do_audit_try(c, &audits, e) : 0;
+}
 
 static int64_t left_s(const struct approve_question *x)
 {
@@ -57,7 +77,7 @@ static int approve_run_list(struct cli *c, struct buf *b, struct error *e)
 	struct approve_question *v = NULL;
 	size_t i, n = 0;
 
-	if (approve_queue_open(c->root, false, &q, e) < 0) {
+	if (queue_open(c, &q, e) < 0) {
 		if (e->class != ERR_NOT_FOUND)
 			return -1;
 	} else if (approve_list(&q, c->arena, &v, &n, e) < 0) {
@@ -86,7 +106,7 @@ static int approve_run_show(struct cli *c, const char *id, struct buf *b, struct
 	autoqueue struct approve_queue q = APPROVE_QUEUE_NONE;
 	struct approve_question x;
 
-	if (approve_queue_open(c->root, false, &q, e) < 0 ||
+	if (queue_open(c, &q, e) < 0 ||
 	    approve_find(&q, id, c->arena, &x, e) < 0)
 		return -1;
 	if (c->json) {
@@ -138,7 +158,7 @@ static int approve_run_answer(struct cli *c, const char *id, bool yes, const cha
 		return err_set(e, ERR_USAGE, "--for-box, --always: one of them");
 	who = arena_printf(c->arena, "%s, uid %u", how, getuid());
 	scope = c->always ? SCOPE_ALWAYS : c->for_box ? SCOPE_BOX : SCOPE_ONCE;
-	if (approve_queue_open(c->root, false, &q, e) < 0 ||
+	if (queue_open(c, &q, e) < 0 ||
 	    approve_answer(&q, id, yes, scope, who, c->arena, &x, e) < 0)
 		return -1;
 	answer_tell(c, &x, b);
@@ -169,7 +189,7 @@ static int approve_run_grants(struct cli *c, struct buf *b, struct error *e)
 	struct approve_grant *v = NULL;
 	size_t i, n = 0;
 
-	if (approve_queue_open(c->root, false, &q, e) < 0) {
+	if (queue_open(c, &q, e) < 0) {
 		if (e->class != ERR_NOT_FOUND)
 			return -1;
 	} else if (approve_grants(&q, c->arena, &v, &n, e) < 0) {
@@ -195,7 +215,7 @@ static int approve_run_revoke(struct cli *c, const char *id, struct buf *b, stru
 {
 	autoqueue struct approve_queue q = APPROVE_QUEUE_NONE;
 
-	if (approve_queue_open(c->root, false, &q, e) < 0 || approve_take_back(&q, id, e) < 0)
+	if (queue_open(c, &q, e) < 0 || approve_take_back(&q, id, c->arena, e) < 0)
 		return -1;
 	buf_printf(b, c->json ? "{\"id\":\"%s\"}\n" : "%s: taken back\n", id);
 	return 0;
@@ -281,7 +301,7 @@ static int approve_run_ask(struct cli *c, const char *id, struct buf *said, stru
 	struct approve_question x;
 	int found;
 
-	if (approve_queue_open(c->root, false, &q, e) < 0)
+	if (queue_open(c, &q, e) < 0)
 		return -1;
 	found = approve_find(&q, id, c->arena, &x, e);
 	approve_queue_close(&q); /* others may answer meanwhile */
@@ -296,6 +316,10 @@ static int approve_run(struct cli *c, struct error *e)
 	struct buf b = buf_new(c->arena, OUTPUT_MAX);
 	int result;
 
+	if (audits_open(c, str_eq(verb, "yes") || str_eq(verb, "no") || str_eq(verb, "ask") ||
+				   str_eq(verb, "revoke"),
+			e) < 0)
+		return -1;
 	if (str_eq(verb, "list") && !id)
 		result = approve_run_list(c, &b, e);
 	else if (str_eq(verb, "show") && id)
@@ -320,6 +344,7 @@ static const struct cli_option approve_options[] = {
 	CLI_OPTION(for_box, "for-box", 0, CLI_FLAG, NULL, "yes: and to this tool in this box from now on"),
 	CLI_OPTION(always, "always", 0, CLI_FLAG, NULL, "yes: and to this tool in all boxes of sbxrun mcp, until it is taken back"),
 	CLI_OPTION(by, "by", 0, CLI_TEXT, "COMMAND", "ask: by a command that reads the question; status 0 is yes"),
+	CLI_OPTION(audit, "audit", 0, CLI_TEXT, "FILE", "append a line about what is answered or taken back to a chained file"),
 	CLI_OPTION(json, "json", 0, CLI_FLAG, NULL, "print JSON"),
 };
 /* clang-format on */

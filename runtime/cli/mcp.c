@@ -26,6 +26,7 @@ static int mcp_run(struct cli *c, struct error *e)
 		.keep = c->keep_boxes,
 		.raw = c->no_redact,
 		.ask = c->ask,
+		.audit = c->audit,
 	};
 
 	if (approve_rules_read(c->rules, c->arena, &o.rules, e) < 0 ||

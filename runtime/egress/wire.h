@@ -24,7 +24,7 @@ enum net_kind {
 	NET_LISTEN,    /* port, what: enum net_listener; a descriptor */
 	NET_BEGIN,
 	NET_SEEN, /* text, port: the box was seen to connect there, where nobody may listen */
-	NET_TELL, /* what there is to say: NET_REFUSED for each, then NET_TOTAL */
+	NET_TELL, /* what there is to say: NET_REFUSED, NET_UNREACHED, NET_REACHED; then NET_TOTAL */
 	NET_BOX,  /* a pidfd: of the process that it ends with */
 	NET_DOOR, /* a socket that listens */
 	NET_APPLY, /* the rules that were told hold now */
@@ -35,8 +35,9 @@ enum net_kind {
 	NET_READY = 100, /* port: one of the rules at which something of the box's own listens */
 	NET_FAILED,  /* text: why it never began, or why these rules do not hold */
 	NET_REFUSED, /* text: a host; port, 0: its name was asked for; what: enum egress_verdict */
-	NET_TOTAL,   /* all the figures */
+	NET_TOTAL,   /* all the figures; what: there were more hosts reached than are told */
 	NET_UNREACHED, /* text, port: a host that is allowed; what: enum net_failure */
+	NET_REACHED,   /* text, port: a host, as the box called it; count: connections to it */
 };
 
 /* Why a host that is allowed was not reached. */

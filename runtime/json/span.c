@@ -132,6 +132,23 @@ struct json_span json_span_in(struct json_span s, const char *key)
 	return json_span_member(s.text, s.len, key);
 }
 
+struct json_span json_span_element(struct json_span list, struct json_span before)
+{
+	const struct json_span none = {0};
+	const char *end = list.text + list.len, *p = list.text, *to;
+
+	if (!p)
+		return none;
+	if (before.text)
+		p = before.text + before.len;
+	p = skip_space(p, end);
+	if (p == end || *p != (before.text ? ',' : '['))
+		return none;
+	p = skip_space(p + 1, end);
+	to = skip_value(p, end);
+	return to ? (struct json_span){p, (size_t)(to - p)} : none;
+}
+
 bool json_span_is_object(struct json_span s)
 {
 	return s.text && s.len && *s.text == '{';

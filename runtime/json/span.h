@@ -18,4 +18,7 @@ struct json_span json_span_member(const char *text, size_t len, const char *key)
 /* As above, in a span and in a string that ends. */
 struct json_span json_span_in(struct json_span s, const char *key);
 
+/* The element of a list behind `before`, or the first one if that is none. */
+struct json_span json_span_element(struct json_span list, struct json_span before);
+
 bool json_span_is_object(struct json_span s);

@@ -14,7 +14,7 @@
 #include "sys/child.h"
 #include "sys/loop.h"
 
-enum { ANSWER_MAX = 32 << 20, SHOWN_MAX = 16 << 10, IMAGE_MAX = 5 << 20, CONTENT_MAX = 4 << 20 };
+enum { ANSWER_MAX = 32 << 20, SHOWN_MAX = 16 << 10, CONTENT_MAX = 4 << 20 };
 
 /* ---- the frame ---- */
 
@@ -145,9 +145,7 @@ static const struct json_row run_result_rows[] = {
 };
 TABLE(run_result);
 
-/* Head and tail of what is too long; never half a character. Of base64: the head, in whole groups.
- */
-static const char *shorten(const char *text, bool base64, bool *cut, struct arena *a)
+const char *answer_shorten(const char *text, bool base64, bool *cut, struct arena *a)
 {
 	size_t len = text ? strlen(text) : 0, head = SHOWN_MAX / 2, tail = len - SHOWN_MAX / 2;
 
@@ -184,13 +182,14 @@ static void member_as_is(struct buf *b, const char *key, struct json_span object
 	buf_add(b, value.text, value.len);
 }
 
-static const char *run_object(struct call *c, const struct run_result *r, struct json_span said)
+static const char *run_object(struct call *c, const struct run_result *r, struct json_span said,
+			      struct values_images *images)
 {
 	bool base64 = r->encoding && str_eq(r->encoding, "base64");
 	bool cut[2] = {r->truncated.out, r->truncated.err};
 	struct buf b = buf_new(&c->arena, ANSWER_MAX);
-	const char *out = shorten(r->out, base64, &cut[0], &c->arena);
-	const char *err = shorten(r->err, base64, &cut[1], &c->arena);
+	const char *out = answer_shorten(r->out, base64, &cut[0], &c->arena);
+	const char *err = answer_shorten(r->err, base64, &cut[1], &c->arena);
 
 	buf_printf(&b, "{\"success\":%s", r->success ? "true" : "false");
 	member(&b, "status", r->status);
@@ -212,15 +211,39 @@ static const char *run_object(struct call *c, const struct run_result *r, struct
 	member_as_is(&b, "denials", said);
 	member_as_is(&b, "redactions", said);
 	member_as_is(&b, "notes", said);
+	values_write(c, said, &b, images);
 	buf_char(&b, '}');
 	return b.data;
 }
 
+/* With images there is no structuredContent: clients that find one drop them. */
+static void answer_with_images(struct call *c, const char *object, const struct values_images *v)
+{
+	struct buf b;
+	size_t i;
+
+	result_begin(c, &b);
+	buf_str(&b, "\"content\":[{\"type\":\"text\",\"text\":");
+	json_write_string(&b, object);
+	for (i = 0; i < v->n; i++) {
+		buf_printf(&b, "},{\"type\":\"image\",\"mimeType\":\"%s\",\"data\":", v->kinds[i]);
+		json_write_string(&b, v->texts[i]);
+	}
+	buf_str(&b, "}]");
+	answer_end(c->server, &b, c->id, &c->arena);
+}
+
 static void answer_run(struct call *c, struct json_span said)
 {
+	struct values_images images = {0};
 	struct run_result r = {0};
+	const char *object;
 	struct error e;
 
+	if (said.len > MESSAGE_MAX) {
+		answer_failure(c, "the values of this call have more than 8 MB: show less at once");
+		return;
+	}
 	if (message_read_part("result", said, &run_result_table, &r, &c->arena, &e) < 0 ||
 	    !r.status) {
 		answer_failure(c, "sbxrun printed no result that can be read");
@@ -233,7 +256,11 @@ static void answer_run(struct call *c, struct json_span said)
 								 "the box could not be used"));
 		return;
 	}
-	answer_object(c, run_object(c, &r, said));
+	object = run_object(c, &r, said, &images);
+	if (images.n)
+		answer_with_images(c, object, &images);
+	else
+		answer_object(c, object);
 }
 
 /* Trust: the child is ours, but names of files and output are a program's. Only what reads as JSON
@@ -264,8 +291,7 @@ static const struct json_row file_result_rows[] = {
 };
 TABLE(file_result);
 
-/* A file's kind by its first bytes, as base64 has them. */
-static const char *image_kind(const char *base64)
+const char *answer_image_kind(const char *base64)
 {
 	static const struct {
 		const char *begins, *mime;
@@ -286,7 +312,7 @@ static const char *image_kind(const char *base64)
 static void answer_image(struct call *c, const struct file_result *r)
 {
 	const char *kind = r->encoding && str_eq(r->encoding, "base64") && r->content ?
-				   image_kind(r->content) :
+				   answer_image_kind(r->content) :
 				   NULL;
 	struct buf b;
 
@@ -295,7 +321,7 @@ static void answer_image(struct call *c, const struct file_result *r)
 			c, "the file is no PNG, JPEG, GIF or WebP; code_read_file reads others");
 		return;
 	}
-	if (strlen(r->content) > IMAGE_MAX) {
+	if (strlen(r->content) > VALUES_IMAGE_MAX) {
 		answer_failure(c, "the image has more than 3.75 MB: make it smaller by code");
 		return;
 	}
@@ -323,7 +349,7 @@ static void answer_file(struct call *c, struct json_span said)
 					       r.error.message));
 	} else if (c->job.answer == ANSWER_FILE) {
 		base64 = r.encoding && str_eq(r.encoding, "base64");
-		kind = base64 && r.content ? image_kind(r.content) : "text/plain";
+		kind = base64 && r.content ? answer_image_kind(r.content) : "text/plain";
 		answer_resource(c, kind ? kind : "application/octet-stream",
 				r.content ? r.content : "", base64);
 	} else if (c->job.answer == ANSWER_FILES) {
@@ -332,7 +358,7 @@ static void answer_file(struct call *c, struct json_span said)
 	} else if (c->job.answer == ANSWER_IMAGE) {
 		answer_image(c, &r);
 	} else if (said.len > CONTENT_MAX) {
-		answer_failure(c, "the file has more than 4 MB: read it in parts, by code");
+		answer_failure(c, "the answer has more than 4 MB: read less at once, by code");
 	} else {
 		answer_object(c, arena_strndup(&c->arena, said.text, said.len));
 	}
@@ -364,7 +390,10 @@ static void answer_done(struct call *c)
 	struct buf b = buf_new(&c->arena, ANSWER_MAX);
 
 	buf_str(&b, "{\"success\":true");
-	member(&b, "sandbox_id", c->job.box);
+	if (c->job.box)
+		member(&b, "sandbox_id", c->job.box);
+	else
+		member(&b, "snapshot", c->args.snapshot);
 	buf_char(&b, '}');
 	answer_object(c, b.data);
 }
@@ -437,6 +466,10 @@ void answer_call(struct call *c)
 		answer_run(c, said);
 	else if (c->job.answer == ANSWER_LIST)
 		answer_wrapped(c, "boxes", said);
+	else if (c->job.answer == ANSWER_SNAPSHOTS)
+		answer_wrapped(c, "snapshots", said);
+	else if (c->job.answer == ANSWER_ROOTS)
+		answer_roots(c, said);
 	else if (c->job.answer == ANSWER_BOX)
 		answer_object(c, arena_strndup(&c->arena, said.text, said.len));
 	else

@@ -118,6 +118,11 @@ static struct pairs consent_parameters(struct call *c, bool quoted, bool *ret_to
 		pair_add(&p, a, "registry", g->registry ? g->registry : "pypi");
 	pair_add(&p, a, "file_path", g->file_path);
 	pair_add(&p, a, "path", g->path);
+	pair_add(&p, a, "session", g->session);
+	pair_add(&p, a, "snapshot", g->snapshot);
+	pair_add(&p, a, "hosts", joined(&g->hosts, quoted, ret_too_long, a));
+	if (g->hosts.n)
+		pair_add(&p, a, "remove", g->remove.set && g->remove.v ? "true" : "false");
 	pair_add(&p, a, "command", joined(&g->command, quoted, ret_too_long, a));
 	if (g->timeout.set)
 		pair_add(&p, a, "timeout", arena_printf(a, "%u", g->timeout.v));
@@ -151,7 +156,7 @@ static char *consent_text(struct call *c, const struct pairs *p)
 
 /* ---- the record ---- */
 
-static void audit_each(struct call *c, const char *outcome, struct arena *a)
+static int audit_each(struct call *c, const char *outcome, struct arena *a, struct error *e)
 {
 	char *words[] = {arena_printf(a, "approval=%s", c->approved ? c->approved : "none"),
 			 arena_printf(a, "client=%s", c->client.name)};
@@ -166,30 +171,42 @@ static void audit_each(struct call *c, const char *outcome, struct arena *a)
 		.args = {.n = 2, .v = words},
 	};
 	const struct strings *files = &c->server->o->audits;
-	const char *note;
-	struct error e;
+	const char *found;
 	size_t i;
 
-	for (i = 0; i < files->n; i++)
-		if (audit_append(&(struct audit_place){.path = files->v[i]}, &entry, a, &note, &e) <
+	for (i = 0; i < files->n; i++) {
+		found = NULL;
+		if (audit_append(&(struct audit_place){.path = files->v[i]}, &entry, a, &found, e) <
 		    0)
-			log_warn("%s", e.text);
+			return err_wrap(e, "the audit %s has no line about this call",
+					files->v[i]);
+		if (found)
+			log_warn("%s: %s", files->v[i], found);
+	}
+	return 0;
 }
 
-void consent_record(struct call *c, const char *outcome)
+int consent_record(struct call *c, const char *outcome)
 {
 	struct arena a = {0};
+	struct error e;
+	int result = 0;
 
 	if (c->tool && c->server->o->audits.n)
-		audit_each(c, outcome, &a);
+		result = audit_each(c, outcome, &a, &e);
+	if (result < 0) {
+		log_warn("%s", e.text);
+		answer_failure(c, e.text);
+	}
 	arena_free(&a);
+	return result;
 }
 
 /* ---- asking ---- */
 
 static int queue_open(struct call *c, struct approve_queue *q, struct error *e)
 {
-	return approve_queue_open(c->server->o->root, true, q, e);
+	return approve_queue_open(c->server->o->root, &c->server->o->audits, true, q, e);
 }
 
 static void schema_write(struct buf *b, bool for_box)
@@ -243,8 +260,8 @@ static int ask_modern(struct call *c, struct approve_queue *q, const struct appr
 		   c->id);
 	prompt_write(c, x, true, &b);
 	buf_printf(&b, "}},\"requestState\":\"%s\"}}", seal);
-	line_out_put(&c->server->out, b.data, b.len);
-	consent_record(c, "asked");
+	if (consent_record(c, "asked") == 0)
+		line_out_put(&c->server->out, b.data, b.len);
 	call_free(c);
 	return 0;
 }
@@ -253,10 +270,14 @@ static int ask_modern(struct call *c, struct approve_queue *q, const struct appr
 static int ask_child(struct call *c, const struct approve_question *x, struct error *e)
 {
 	const char *mode = c->server->o->ask;
-	char **v = arena_array(&c->arena, 6, char *);
+	char **v = arena_array(&c->arena, 8, char *);
 	size_t n = 0;
 
 	v[n++] = arena_strdup(&c->arena, "approve");
+	if (c->server->o->audit) {
+		v[n++] = arena_strdup(&c->arena, "--audit");
+		v[n++] = c->server->o->audit;
+	}
 	if (!str_eq(mode, "terminal")) {
 		v[n++] = arena_strdup(&c->arena, "--by");
 		v[n++] = arena_strdup(&c->arena, mode);
@@ -294,7 +315,9 @@ static const char *approve_words(struct call *c)
 
 static void tell_queue(struct call *c, const struct approve_question *x)
 {
-	answer_failure(c, arena_printf(&c->arena,
+	if (consent_record(c, "asked") == 0)
+		answer_failure(
+			c, arena_printf(&c->arena,
 				       "Approval is needed (%s, risk %s: %s). A person has to run "
 				       "`%s yes %s` in a terminal within %lld seconds; "
 				       "then repeat this very call with approval_id \"%s\". Do not "
@@ -302,8 +325,18 @@ static void tell_queue(struct call *c, const struct approve_question *x)
 				       x->id, approve_risk_word(x->risk), x->why,
 				       approve_words(c), x->id,
 				       (long long)(x->until - x->asked), x->id));
-	consent_record(c, "asked");
 	call_free(c);
+}
+
+static const char *ask_channel(const struct call *c)
+{
+	const char *mode = c->server->o->ask;
+
+	if (!mode)
+		return c->client.asks ? "client" : "queue";
+	return str_eq(mode, "client") || str_eq(mode, "queue") || str_eq(mode, "terminal") ?
+		       mode :
+		       "command";
 }
 
 static int consent_ask(struct call *c, struct approve_queue *q, const struct approve_judgement *j,
@@ -313,6 +346,8 @@ static int consent_ask(struct call *c, struct approve_queue *q, const struct app
 	bool too_long;
 	struct pairs p = consent_parameters(c, true, &too_long);
 	struct approve_question x = {
+		.channel = ask_channel(c),
+		.client = *c->client.name ? c->client.name : NULL,
 		.tool = arena_strdup(&c->arena, c->tool->name),
 		.box = c->job.new_box || !c->job.box ? NULL : arena_strdup(&c->arena, c->job.box),
 		.risk = j->risk,
@@ -363,11 +398,11 @@ static int answer_read(struct json_span result, bool *ret_yes, enum approve_scop
 
 static void consent_refuse(struct call *c, const char *text)
 {
-	answer_failure(c, arena_printf(&c->arena,
-				       "Denied: %s. Do not repeat it; do something else, "
-				       "or ask the person you work for.",
-				       text));
-	consent_record(c, "denied");
+	if (consent_record(c, "denied") == 0)
+		answer_failure(c, arena_printf(&c->arena,
+					       "Denied: %s. Do not repeat it; do something else, "
+					       "or ask the person you work for.",
+					       text));
 	call_free(c);
 }
 
@@ -518,7 +553,7 @@ void consent_drop(struct call *c)
 	autoqueue struct approve_queue q = APPROVE_QUEUE_NONE;
 	struct error ignored;
 
-	if (c->asked_id && approve_queue_open(c->server->o->root, false, &q, &ignored) == 0)
+	if (c->asked_id && approve_queue_open(c->server->o->root, &c->server->o->audits, false, &q, &ignored) == 0)
 		approve_forget(&q, c->asked_id);
 }
 

@@ -21,7 +21,7 @@
  *	message.c  JSON-RPC       line.c    lines in and out     server.c  methods, eras
  *	tools.c    the tools      words.c   what they start      answer.c  what the client is told
  *	call.c     a call         keeper.c  what outlives it     resource.c   resources
- *	consent.c  who is asked before a call
+ *	consent.c  who is asked before a call                values.c  of sessions
  */
 #pragma once
 
@@ -36,7 +36,8 @@ struct mcp_options {
 	const char *version;
 	const char *ask; /* client, queue, terminal, none, or a command; NULL: client, or queue */
 	const struct approve_rules *rules;
-	struct strings audits; /* where calls are recorded */
+	char *audit;	       /* a file that the caller named; NULL: none */
+	struct strings audits; /* where calls are recorded: this one too */
 	bool keep;	       /* boxes stay when it ends */
 	bool raw;	       /* nothing is taken out of outputs */
 };

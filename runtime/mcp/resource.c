@@ -10,7 +10,7 @@
 #include "mcp/server.h"
 
 #define SCHEME "sbx://"
-enum { URI_MAX = 8192, LIST_MAX = 1 << 20 };
+enum { URI_MAX = 8192, LIST_MAX = 1 << 20, ROOTS_MOST = 100 };
 
 struct read_params {
 	char *uri;
@@ -30,16 +30,61 @@ void resource_templates(const struct request *q)
 	answer_end(q->server, &b, q->message->id, q->arena);
 }
 
-/* Which boxes there are is asked of the tool that lists them; here is nothing that a client could
- * show without being asked. */
+/* The boxes that sbxrun mcp has made, as directories: what is in one is told by reading it, which is
+ * a call that somebody may be asked about. */
 void resource_list(const struct request *q)
 {
-	struct buf b = buf_new(q->arena, LIST_MAX);
+	struct call *c = server_new_call(q);
+	struct error e;
 
-	answer_begin(&b, q->server, q->message->id, q->modern);
-	buf_str(&b, "\"resources\":[]");
-	answer_cache(&b, q->modern, 0, false);
-	answer_end(q->server, &b, q->message->id, q->arena);
+	if (!c)
+		return;
+	c->uri = "";
+	c->tool = tool_find("box_list");
+	if (tool_plan(c->tool, (struct json_span){0}, false, &c->args, &c->job, &c->arena, &e) <
+	    0) {
+		answer_failure(c, e.text);
+		call_free(c);
+		return;
+	}
+	c->job.answer = ANSWER_ROOTS;
+	server_begin(c);
+}
+
+/* One box of the list; false: it is none of ours, or doesn't run. */
+static bool root_write(struct json_span box, bool first, struct buf *b, struct arena *a)
+{
+	const char *id = message_text(json_span_in(box, "sandbox_id"), a);
+	const char *status = message_text(json_span_in(box, "status"), a);
+	const char *language = message_text(json_span_in(box, "language"), a);
+
+	if (!id || !str_after(id, APPROVE_OWN_BOX) || !status || str_eq(status, "expired"))
+		return false;
+	buf_str(b, first ? "{\"uri\":" : ",{\"uri\":");
+	json_write_string(b, arena_printf(a, SCHEME "%s/", id));
+	buf_str(b, ",\"name\":");
+	json_write_string(b, id);
+	buf_str(b, ",\"mimeType\":\"application/json\",\"description\":");
+	json_write_string(b, arena_printf(a, "Files of this box%s%s, as a list.",
+					  language ? ", which is for " : "",
+					  language ? language : ""));
+	buf_char(b, '}');
+	return true;
+}
+
+void answer_roots(struct call *c, struct json_span said)
+{
+	struct buf b = buf_new(&c->arena, LIST_MAX);
+	struct json_span box = {0};
+	size_t n = 0;
+
+	answer_begin(&b, c->server, c->id, c->modern);
+	buf_str(&b, "\"resources\":[");
+	while (n < ROOTS_MOST && (box = json_span_element(said, box)).text)
+		n += root_write(box, n == 0, &b, &c->arena);
+	buf_char(&b, ']');
+	answer_cache(&b, c->modern, 0, false);
+	answer_end(c->server, &b, c->id, &c->arena);
 }
 
 static int hex(char c)

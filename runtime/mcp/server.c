@@ -286,6 +286,7 @@ static void method_cancelled(const struct request *q)
 				return;
 			}
 			consent_drop(c);
+			c->id = NULL;
 			consent_record(c, "cancelled");
 			call_free(c);
 		}
@@ -352,13 +353,15 @@ void server_step_done(struct call *c)
 		c->at++;
 		if (call_go(c, &e) == 0)
 			return;
-		answer_failure(c, e.text);
-	} else {
-		answer_call(c);
+		if (consent_record(c, "error") == 0)
+			answer_failure(c, e.text);
+		call_free(c);
+		return;
 	}
 	if (c->by_child)
 		consent_drop(c);
-	consent_record(c, c->cancelled ? "cancelled" : c->status == 0 ? "ok" : "error");
+	if (consent_record(c, c->cancelled ? "cancelled" : c->status == 0 ? "ok" : "error") == 0)
+		answer_call(c);
 	call_free(c);
 }
 

@@ -56,8 +56,9 @@ void consent_look(struct call *c, int64_t now);
 /* The question is nobody's any more. */
 void consent_drop(struct call *c);
 
-/* A line of the audit files. */
-void consent_record(struct call *c, const char *outcome);
+/* A line of the audit files, before the client is told. -1: there is none, and the client was told
+ * that instead. */
+int consent_record(struct call *c, const char *outcome);
 
 /* ---- answers (answer.c) ---- */
 
@@ -76,11 +77,32 @@ void answer_failure(struct call *c, const char *text);
 /* Answers a call whose last step has ended. */
 void answer_call(struct call *c);
 
+/* Head and tail of what is too long; never half a character. Of base64: the head, in whole groups.
+ * *cut: whether it was. */
+const char *answer_shorten(const char *text, bool base64, bool *cut, struct arena *a);
+
+/* An image's kind by its first bytes, as base64 has them; NULL: it is none. */
+const char *answer_image_kind(const char *base64);
+
+/* ---- values of a session (values.c) ---- */
+
+enum { VALUES_IMAGES_MOST = 8, VALUES_IMAGE_MAX = 5 << 20 };
+
+struct values_images {
+	size_t n, bytes;
+	const char *kinds[VALUES_IMAGES_MOST], *texts[VALUES_IMAGES_MOST];
+};
+
+/* Members for an object: session, result, displays, exception, if the child tells of them. Images
+ * are left for who answers. */
+void values_write(struct call *c, struct json_span said, struct buf *b, struct values_images *ret);
+
 /* ---- resources (resource.c) ---- */
 
 void resource_templates(const struct request *q);
 void resource_list(const struct request *q);
 void resource_read(const struct request *q);
+void answer_roots(struct call *c, struct json_span said);
 void answer_resource(struct call *c, const char *mime, const char *text, bool blob);
 
 /* A call of this request, that has been answered if NULL. */

@@ -16,10 +16,10 @@ enum { STEPS_MAX = 3, BOX_NAME_SIZE = 64 };
 /* Arguments of all tools. */
 struct tool_args {
 	char *language, *code, *sandbox_id, *package, *registry, *file_path, *content, *path;
-	char *approval_id;
+	char *approval_id, *session, *snapshot;
 	struct opt_u32 timeout, memory_mb, cpu_percent, disk_mb;
-	struct opt_bool network_enabled, keep;
-	struct strings allowed_domains, command;
+	struct opt_bool network_enabled, keep, remove;
+	struct strings allowed_domains, command, hosts;
 	struct json_span given; /* as they came */
 };
 
@@ -28,11 +28,13 @@ enum answer_kind {
 	ANSWER_RUN,    /* the same, shortened: a result of code */
 	ANSWER_BOX,
 	ANSWER_LIST,
+	ANSWER_SNAPSHOTS,
 	ANSWER_LINES,
 	ANSWER_DONE, /* it prints nothing */
 	ANSWER_IMAGE,
 	ANSWER_FILE, /* of resources/read */
 	ANSWER_FILES,
+	ANSWER_ROOTS, /* of resources/list */
 };
 
 /* One child. */
@@ -86,6 +88,12 @@ int plan_create(const struct tool *t, const struct tool_args *g, bool redact, st
 		struct arena *a, struct error *e);
 int plan_command(const struct tool *t, const struct tool_args *g, bool redact, struct job *ret,
 		 struct arena *a, struct error *e);
+int plan_hosts(const struct tool *t, const struct tool_args *g, bool redact, struct job *ret,
+	       struct arena *a, struct error *e);
+int plan_snapshot(const struct tool *t, const struct tool_args *g, bool redact, struct job *ret,
+		  struct arena *a, struct error *e);
+int plan_fork(const struct tool *t, const struct tool_args *g, bool redact, struct job *ret,
+	      struct arena *a, struct error *e);
 int plan_file(const struct tool *t, const struct tool_args *g, bool redact, struct job *ret,
 	      struct arena *a, struct error *e);
 int plan_box(const struct tool *t, const struct tool_args *g, bool redact, struct job *ret,

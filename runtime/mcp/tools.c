@@ -28,6 +28,7 @@ static const struct json_row execute_rows[] = {
 	A_TEXT(language),
 	A_TEXT(code),
 	A_TEXT(sandbox_id),
+	A_TEXT(session),
 	F(tool_args, "timeout", OPT_U32, timeout),
 	F(tool_args, "network_enabled", OPT_BOOL, network_enabled),
 	L(tool_args, "allowed_domains", STRINGS, allowed_domains, HOSTS_MAX),
@@ -84,6 +85,33 @@ static const struct json_row command_rows[] = {
 };
 ARGS(command);
 
+static const struct json_row session_rows[] = {A_TEXT(sandbox_id), A_TEXT(session), APPROVAL};
+ARGS(session);
+
+static const struct json_row hosts_rows[] = {
+	A_TEXT(sandbox_id),
+	L(tool_args, "hosts", STRINGS, hosts, HOSTS_MAX),
+	F(tool_args, "remove", OPT_BOOL, remove),
+	APPROVAL,
+};
+ARGS(hosts);
+
+static const struct json_row snapshot_rows[] = {A_TEXT(sandbox_id), A_TEXT(snapshot), APPROVAL};
+ARGS(snapshot);
+
+static const struct json_row snapshot_name_rows[] = {A_TEXT(snapshot), APPROVAL};
+ARGS(snapshot_name);
+
+static const struct json_row fork_rows[] = {
+	A_TEXT(sandbox_id),
+	A_TEXT(snapshot),
+	F(tool_args, "network_enabled", OPT_BOOL, network_enabled),
+	L(tool_args, "allowed_domains", STRINGS, allowed_domains, HOSTS_MAX),
+	F(tool_args, "keep", OPT_BOOL, keep),
+	APPROVAL,
+};
+ARGS(fork);
+
 /* ---- schemas ---- */
 
 /* clang-format off */
@@ -96,6 +124,12 @@ ARGS(command);
 #define P_FILE "\"file_path\":{\"type\":\"string\",\"description\":\"Relative to /workspace.\"}"
 #define P_LANGUAGE "\"language\":{\"type\":\"string\",\"description\":\"python, javascript or shell; others if the operator has them.\"}"
 
+#define P_SESSION "\"session\":{\"type\":\"string\",\"description\":\"Letters, digits, _ . -\"}"
+#define P_HOSTS \
+	"\"hosts\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":64,\"items\":{\"type\":\"string\"},\"description\":\"NAME or NAME:PORT.\"}," \
+	"\"remove\":{\"type\":\"boolean\",\"default\":false,\"description\":\"Take these rules away instead.\"}"
+#define P_SNAPSHOT "\"snapshot\":{\"type\":\"string\",\"description\":\"The name of a snapshot.\"}"
+
 #define O_TEXT "{\"type\":\"string\"}"
 #define O_MAYBE "{\"type\":[\"string\",\"null\"]}"
 #define O_BOOL "{\"type\":\"boolean\"}"
@@ -107,6 +141,7 @@ ARGS(command);
 	",\"stdout\":" O_TEXT ",\"stderr\":" O_TEXT ",\"encoding\":" O_TEXT ",\"truncated\":" O_OBJECT ",\"execution_time\":" O_NUMBER \
 	",\"error\":" O_MAYBE ",\"usage\":" O_OBJECT ",\"denials\":" O_LIST ",\"notes\":" O_LIST "},\"required\":[\"success\",\"status\",\"exit_code\",\"stdout\",\"stderr\"]"
 #define DONE_OUTPUT "\"success\":" O_BOOL ",\"sandbox_id\":" O_TEXT "},\"required\":[\"success\",\"sandbox_id\"]"
+#define RULES_OUTPUT "\"sandbox_id\":" O_TEXT ",\"allow\":" O_LIST ",\"deny\":" O_LIST "},\"required\":[\"sandbox_id\",\"allow\",\"deny\"]"
 #define FILE_OUTPUT(more) "\"success\":" O_BOOL ",\"sandbox_id\":" O_TEXT ",\"file_path\":" O_TEXT more "},\"required\":[\"success\",\"sandbox_id\",\"file_path\"]"
 
 const struct tool tools[] = {
@@ -114,8 +149,9 @@ const struct tool tools[] = {
 	 "Runs code in a box: a sandbox without network, with limits on memory, processes, output and time. Without sandbox_id a new box is made, which stays "
 	 "with its files and is named in the result; call again with that id to go on in it, and code_destroy_sandbox when done. A box ends when it is unused "
 	 "for an hour (or as the operator says) or with this server. The working directory is /workspace. Programs and variables do not stay between calls, "
-	 "files do. A program that fails is no failed call: see exit_code, stderr and denials, which say what was refused and what to do instead.",
-	 P_LANGUAGE ",\"code\":{\"type\":\"string\"}," P_BOX "," P_TIMEOUT "," P_NETWORK "," P_APPROVAL "},\"required\":[\"language\",\"code\"]", RUN_OUTPUT,
+	 "files do. With session (any name) they stay, too: code runs in an interpreter of that name, of python, javascript or shell, which lives as long as the box; "
+	 "the value of the last expression comes back as result, and figures and display() as displays, images among them as images. A program that fails is no failed call: see exit_code, stderr and denials, which say what was refused and what to do instead.",
+	 P_LANGUAGE ",\"code\":{\"type\":\"string\"}," P_BOX "," P_SESSION "," P_TIMEOUT "," P_NETWORK "," P_APPROVAL "},\"required\":[\"language\",\"code\"]", NULL,
 	 false, false, false, true, &execute_table, ANSWER_RUN, plan_execute},
 	{"code_install_package", "Install a package",
 	 "Installs one package of a registry into the box, which reaches that registry alone, and only meanwhile. The version stands behind the name: "
@@ -151,6 +187,34 @@ const struct tool tools[] = {
 	 "Runs a program of the box with its arguments, without a shell; for one, command is [\"bash\",\"-c\",\"…\"]. The result is that of code_execute.",
 	 P_BOX ",\"command\":{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"string\"}}," P_TIMEOUT "," P_APPROVAL
 	 "},\"required\":[\"sandbox_id\",\"command\"]", RUN_OUTPUT, false, false, false, true, &command_table, ANSWER_RUN, plan_command},
+	{"box_end_session", "End a session", "Ends the interpreter of that name in the box, and what its code has left running. Its variables are gone, files stay.",
+	 P_BOX "," P_SESSION "," P_APPROVAL "},\"required\":[\"sandbox_id\",\"session\"]", DONE_OUTPUT, false, true, false, false, &session_table, ANSWER_DONE, plan_box},
+	{"box_allow", "Let a box reach hosts",
+	 "Lets the box reach hosts that it could not reach so far, from now on, and returns its rules. What is denied stays denied. With remove, takes such rules away.",
+	 P_BOX "," P_HOSTS "," P_APPROVAL "},\"required\":[\"sandbox_id\",\"hosts\"]", RULES_OUTPUT, false, false, true, true, &hosts_table, ANSWER_OBJECT, plan_hosts},
+	{"box_deny", "Keep a box from hosts",
+	 "Keeps the box from hosts, whatever it is allowed, cuts its connections to them, and returns its rules. With remove, takes such rules away.",
+	 P_BOX "," P_HOSTS "," P_APPROVAL "},\"required\":[\"sandbox_id\",\"hosts\"]", RULES_OUTPUT, false, true, true, true, &hosts_table, ANSWER_OBJECT, plan_hosts},
+	{"box_rules", "What a box may reach", "Lists the hosts that the box may reach, and those that it is kept from.",
+	 P_BOX "," P_APPROVAL "},\"required\":[\"sandbox_id\"]", RULES_OUTPUT, true, false, true, false, &box_table, ANSWER_OBJECT, plan_box},
+	{"box_snapshot", "Keep the files of a box",
+	 "Keeps the files of the box as they are now under a name, without variables and processes. It stays when the box is gone, until box_remove_snapshot.",
+	 P_BOX "," P_SNAPSHOT "," P_APPROVAL "},\"required\":[\"sandbox_id\",\"snapshot\"]",
+	 "\"success\":" O_BOOL ",\"snapshot\":" O_TEXT ",\"sandbox_id\":" O_MAYBE ",\"files\":" O_NUMBER ",\"bytes\":" O_NUMBER ",\"notes\":" O_LIST
+	 "},\"required\":[\"success\",\"snapshot\"]", false, false, false, false, &snapshot_table, ANSWER_OBJECT, plan_snapshot},
+	{"box_snapshots", "List snapshots", "Lists all snapshots of this user: name, box, time, size.",
+	 P_APPROVAL "}", "\"snapshots\":{\"type\":\"array\"}},\"required\":[\"snapshots\"]", true, false, true, false, &none_table, ANSWER_SNAPSHOTS, plan_snapshot},
+	{"box_remove_snapshot", "Remove a snapshot", "Removes a snapshot. What it kept is gone.",
+	 P_SNAPSHOT "," P_APPROVAL "},\"required\":[\"snapshot\"]", "\"success\":" O_BOOL ",\"snapshot\":" O_TEXT "},\"required\":[\"success\",\"snapshot\"]",
+	 false, true, false, false, &snapshot_name_table, ANSWER_DONE, plan_snapshot},
+	{"box_fork", "Copy a box",
+	 "Makes a new box with the files of a box as they are now (sandbox_id), or of a snapshot, and names it. Limits and volumes are those of the other box; what it "
+	 "reaches is not, and is said anew. It ends as one of box_create does.",
+	 P_BOX "," P_SNAPSHOT "," P_NETWORK ",\"keep\":{\"type\":\"boolean\",\"default\":false}," P_APPROVAL "}", "\"sandbox_id\":" O_TEXT ",\"status\":" O_TEXT
+	 "},\"required\":[\"sandbox_id\"]", false, false, false, true, &fork_table, ANSWER_BOX, plan_fork},
+	{"box_diff", "What has changed in a box", "Lists the files that were added, modified and deleted since the box was made.",
+	 P_BOX "," P_APPROVAL "},\"required\":[\"sandbox_id\"]", "\"sandbox_id\":" O_TEXT ",\"workspace\":" O_OBJECT ",\"root\":" O_OBJECT ",\"more\":" O_BOOL
+	 "},\"required\":[\"sandbox_id\"]", true, false, true, false, &box_table, ANSWER_OBJECT, plan_box},
 	{"box_list", "List boxes", "Lists all boxes of this user: id, status, idle time, language, limits.",
 	 P_APPROVAL "}", "\"boxes\":{\"type\":\"array\"}},\"required\":[\"boxes\"]", true, false, true, false, &none_table, ANSWER_LIST, plan_box},
 	{"box_logs", "What was done in a box", "Lists what was called in the box so far, and how it ended.",

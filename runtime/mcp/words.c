@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "box/box.h"
 #include "box/sandbox.h"
+#include "box/session.h"
 #include "mcp/tool.h"
 
 enum { CODE_MAX = 4 << 20, TIMEOUT_DEFAULT_S = 30, TIMEOUT_MAX_S = 24 * 3600, NAME_BYTES = 12 };
@@ -123,6 +124,8 @@ static void step_call(const struct tool_args *g, struct step *s, const char *ver
 		      const char *box, struct arena *a)
 {
 	WORDS(s, a, "box", verb, "--json");
+	if (g->session)
+		word(s, a, arena_printf(a, "--session=%s", g->session));
 	if (redact)
 		word(s, a, "--redact");
 	if (g->timeout.set)
@@ -148,6 +151,8 @@ int plan_execute(const struct tool *t, const struct tool_args *g, bool redact, s
 			       "made; leave sandbox_id out for a new one");
 	if ((g->sandbox_id ? box_given(g, ret, e) : box_make_up(ret, a, e)) < 0)
 		return -1;
+	if (g->session && session_check_name(g->session, e) < 0)
+		return err_wrap(e, "session");
 	if (ret->new_box)
 		step_create(g, ret, a);
 	s = step_add(ret);
@@ -208,6 +213,73 @@ int plan_install(const struct tool *t, const struct tool_args *g, bool redact, s
 	return 0;
 }
 
+int plan_hosts(const struct tool *t, const struct tool_args *g, bool redact, struct job *ret,
+	       struct arena *a, struct error *e)
+{
+	struct step *s;
+	size_t i;
+
+	(void)redact;
+	if (!g->hosts.n)
+		return err_set(e, ERR_USAGE, "hosts: which ones, as a list of NAME or NAME:PORT");
+	if (box_given(g, ret, e) < 0)
+		return -1;
+	s = step_add(ret);
+	WORDS(s, a, "box", str_eq(t->name, "box_deny") ? "deny" : "allow", "--json");
+	if (g->remove.set && g->remove.v)
+		word(s, a, "--remove");
+	WORDS(s, a, "--", ret->box);
+	for (i = 0; i < g->hosts.n; i++)
+		word(s, a, g->hosts.v[i]);
+	return 0;
+}
+
+int plan_snapshot(const struct tool *t, const struct tool_args *g, bool redact, struct job *ret,
+		  struct arena *a, struct error *e)
+{
+	const bool makes = str_eq(t->name, "box_snapshot");
+	struct step *s;
+
+	(void)redact;
+	if (!str_eq(t->name, "box_snapshots") && !g->snapshot)
+		return err_set(e, ERR_USAGE, "snapshot: it is missing; box_snapshots names them");
+	if (makes && box_given(g, ret, e) < 0)
+		return -1;
+	s = step_add(ret);
+	if (makes)
+		WORDS(s, a, "box", "snapshot", "--json", "--", ret->box, g->snapshot);
+	else if (g->snapshot)
+		WORDS(s, a, "box", "snapshots", "--remove", "--", g->snapshot);
+	else
+		WORDS(s, a, "box", "snapshots", "--json");
+	return 0;
+}
+
+int plan_fork(const struct tool *t, const struct tool_args *g, bool redact, struct job *ret,
+	      struct arena *a, struct error *e)
+{
+	struct step *s;
+	size_t i;
+
+	(void)t;
+	(void)redact;
+	if (!g->sandbox_id == !g->snapshot)
+		return err_set(e, ERR_USAGE, "either sandbox_id or snapshot: what is copied");
+	if ((g->sandbox_id && box_given(g, ret, e) < 0) || network_given(g, e) < 0 ||
+	    box_make_up(ret, a, e) < 0)
+		return -1;
+	ret->keep = g->keep.set && g->keep.v;
+	ret->timeout_s = TIMEOUT_DEFAULT_S;
+	s = step_add(ret);
+	s->creates = true;
+	WORDS(s, a, "box", "fork", "--json", "--id", ret->box, "--from",
+	      g->snapshot ? "snapshot" : "box");
+	for (i = 0; i < g->allowed_domains.n; i++)
+		word(s, a, arena_printf(a, "--allow=%s", g->allowed_domains.v[i]));
+	WORDS(s, a, "--", g->snapshot ? g->snapshot : g->sandbox_id);
+	return 0;
+}
+
 /* The verb of `box` for each tool that is about one file. */
 static const struct {
 	const char *tool, *verb;
@@ -249,6 +321,9 @@ static const struct {
 	{"code_destroy_sandbox", "destroy", false},
 	{"box_list", "list", true},
 	{"box_logs", "logs", false},
+	{"box_rules", "rules", true},
+	{"box_diff", "diff", true},
+	{"box_end_session", "end-session", false},
 	{"box_pause", "pause", false},
 	{"box_resume", "resume", false},
 };
@@ -264,6 +339,8 @@ int plan_box(const struct tool *t, const struct tool_args *g, bool redact, struc
 		i++;
 	if (!str_eq(box_verbs[i].verb, "list") && box_given(g, ret, e) < 0)
 		return -1;
+	if (str_eq(box_verbs[i].verb, "end-session") && !g->session)
+		return err_set(e, ERR_USAGE, "session: it is missing");
 	s = step_add(ret);
 	WORDS(s, a, "box", box_verbs[i].verb);
 	if (box_verbs[i].json)
@@ -271,6 +348,8 @@ int plan_box(const struct tool *t, const struct tool_args *g, bool redact, struc
 	word(s, a, "--");
 	if (ret->box)
 		word(s, a, ret->box);
+	if (g->session)
+		word(s, a, g->session);
 	s->destroys = str_eq(box_verbs[i].verb, "destroy");
 	return 0;
 }

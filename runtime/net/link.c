@@ -294,6 +294,7 @@ static void link_reached(struct link *l)
 	setsockopt(l->box.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	setsockopt(l->far.fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	l->net->connections++;
+	refuse_note_reached(l->net, l->host.name, l->port);
 	l->state = LINK_CARRIES;
 	l->guard = l->host.is_address ? GUARD_PASSES : GUARD_LISTENS;
 	if (front_welcome(l) && (l->guard != GUARD_LISTENS || front_guard(l)))

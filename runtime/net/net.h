@@ -10,7 +10,7 @@
  *	link.c     a connection from its first byte to its end
  *	front.c    what is said first, and what is answered
  *	           http.c, answer.c, socks.c, tls.c: what either says (pure)
- *	refuse.c   what was refused, and how much was carried
+ *	refuse.c   what was refused, what was reached, and how much was carried
  */
 #pragma once
 
@@ -29,6 +29,7 @@ enum {
 	NET_NAMES_MAX = 4096,
 	NET_CHAINS = 4096,
 	NET_REFUSALS_MAX = 128,
+	NET_REACHED_MAX = 32,
 };
 
 struct net;
@@ -51,7 +52,7 @@ struct name {
 };
 
 /* A host that was not reached: it may not be (why: enum egress_verdict), or can't (enum
- * net_failure). */
+ * net_failure). Or one that was. */
 struct refusal {
 	char host[NET_TEXT_MAX];
 	uint16_t port;
@@ -92,6 +93,9 @@ struct net {
 	size_t n_refusals;
 	struct refusal refusals[NET_REFUSALS_MAX];
 	bool more_refusals;
+	size_t n_reached;
+	struct refusal reached[NET_REACHED_MAX];
+	bool more_reached;
 	uint64_t refused, connections, bytes_in, bytes_out;
 };
 
@@ -128,6 +132,9 @@ uint16_t visit_lacks(struct net *n);
 
 void refuse_note(struct net *n, const char *host, uint16_t port, enum egress_verdict why);
 void refuse_note_failure(struct net *n, const char *host, uint16_t port, enum net_failure why);
+
+/* A connection to it begins. */
+void refuse_note_reached(struct net *n, const char *host, uint16_t port);
 
 /* The box was seen to connect there (NET_SEEN). */
 void refuse_seen(struct net *n, const struct net_message *m);

@@ -4,27 +4,34 @@
 #include "base/str.h"
 #include "net/net.h"
 
+/* One more of those that are there, or a new one; false: there is no room for it. */
+static bool tally_add(struct refusal *v, size_t *n, size_t most, const struct refusal *x,
+		      const char *host)
+{
+	struct refusal *r;
+
+	for (r = v; r < v + *n; r++)
+		if (r->port == x->port && r->failed == x->failed && r->why == x->why &&
+		    str_eq(r->host, host)) {
+			r->count++;
+			return true;
+		}
+	if (*n == most)
+		return false;
+	r = &v[(*n)++];
+	*r = *x;
+	r->count = 1;
+	snprintf(r->host, sizeof(r->host), "%s", host);
+	return true;
+}
+
 static void refuse_add(struct net *n, const char *host, uint16_t port, bool failed,
 		       unsigned int why)
 {
-	struct refusal *r;
-	size_t i;
+	const struct refusal r = {.port = port, .failed = failed, .why = why};
 
-	for (i = 0; i < n->n_refusals; i++) {
-		r = &n->refusals[i];
-		if (r->port == port && r->failed == failed && r->why == why &&
-		    str_eq(r->host, host)) {
-			r->count++;
-			return;
-		}
-	}
-	if (n->n_refusals == NET_REFUSALS_MAX) {
+	if (!tally_add(n->refusals, &n->n_refusals, NET_REFUSALS_MAX, &r, host))
 		n->more_refusals = true;
-		return;
-	}
-	r = &n->refusals[n->n_refusals++];
-	*r = (struct refusal){.port = port, .failed = failed, .why = why, .count = 1};
-	snprintf(r->host, sizeof(r->host), "%s", host);
 }
 
 void refuse_note(struct net *n, const char *host, uint16_t port, enum egress_verdict why)
@@ -36,6 +43,14 @@ void refuse_note(struct net *n, const char *host, uint16_t port, enum egress_ver
 void refuse_note_failure(struct net *n, const char *host, uint16_t port, enum net_failure why)
 {
 	refuse_add(n, host, port, true, why);
+}
+
+void refuse_note_reached(struct net *n, const char *host, uint16_t port)
+{
+	const struct refusal r = {.port = port};
+
+	if (!tally_add(n->reached, &n->n_reached, NET_REACHED_MAX, &r, host))
+		n->more_reached = true;
 }
 
 /* Where somebody listens, the connection tells it all; elsewhere the kernel has refused it. */
@@ -57,30 +72,34 @@ void refuse_seen(struct net *n, const struct net_message *m)
 
 void refuse_forget(struct net *n)
 {
-	n->n_refusals = 0;
-	n->more_refusals = false;
+	n->n_refusals = n->n_reached = 0;
+	n->more_refusals = n->more_reached = false;
 	n->refused = n->connections = n->bytes_in = n->bytes_out = 0;
+}
+
+static void tell_one(const struct visit *v, enum net_kind kind, const struct refusal *r)
+{
+	struct net_message m = {
+		.kind = kind, .what = r->why, .port = r->port, .count = r->count};
+
+	memcpy(m.text, r->host, sizeof(m.text));
+	visit_say(v, &m);
 }
 
 void refuse_tell(const struct net *n, const struct visit *v)
 {
-	struct net_message m;
+	const struct net_message total = {.kind = NET_TOTAL,
+					  .what = n->more_reached,
+					  .more = n->more_refusals,
+					  .bytes_in = n->bytes_in,
+					  .bytes_out = n->bytes_out,
+					  .connections = n->connections,
+					  .refused = n->refused};
 	size_t i;
 
-	for (i = 0; i < n->n_refusals; i++) {
-		m = (struct net_message){.kind = n->refusals[i].failed ? NET_UNREACHED :
-										 NET_REFUSED,
-					 .what = n->refusals[i].why,
-					 .port = n->refusals[i].port,
-					 .count = n->refusals[i].count};
-		memcpy(m.text, n->refusals[i].host, sizeof(m.text));
-		visit_say(v, &m);
-	}
-	m = (struct net_message){.kind = NET_TOTAL,
-				 .more = n->more_refusals,
-				 .bytes_in = n->bytes_in,
-				 .bytes_out = n->bytes_out,
-				 .connections = n->connections,
-				 .refused = n->refused};
-	visit_say(v, &m);
+	for (i = 0; i < n->n_reached; i++)
+		tell_one(v, NET_REACHED, &n->reached[i]);
+	for (i = 0; i < n->n_refusals; i++)
+		tell_one(v, n->refusals[i].failed ? NET_UNREACHED : NET_REFUSED, &n->refusals[i]);
+	visit_say(v, &total);
 }

@@ -16,7 +16,7 @@ stray_bytes_are_refused_and_reading_goes_on() {
 	             b'{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}\n', b'{"jsonrpc":"2.0","id":1,"method":"p\\u0000"}\n'):
 	    s.write(junk)
 	    m = s.line()
-	    assert m["error"]["code"] in (-32700, -32600), (junk[:40], m)
+	    assert m and "error" in m and m["error"]["code"] in (-32700, -32600), (junk[:40], m)
 	s.write(b"\n\r\n  \n")
 	assert s.request("ping")["result"] == {}
 	END
@@ -91,6 +91,28 @@ a_flood_of_calls_is_bounded() {
 	answers = {s.line()["id"] for i in range(100)}
 	assert answers == set(range(100))
 	assert s.request("ping")["result"] == {}
+	END
+}
+
+# Calls that take their time: 64 at once, each a process; what is more is refused at once, and told so.
+calls_at_once_are_bounded() {
+	mcp <<-'END'
+	s = Server()
+	s.initialize()
+	box = s.call("box_create", language="python")["structuredContent"]["sandbox_id"]
+	for i in range(70):
+	    s.send({"jsonrpc": "2.0", "id": i, "method": "tools/call", "params": {"name": "box_exec", "arguments": {"sandbox_id": box, "command": ["sleep", "1000"], "timeout": 3600}}})
+	s.send({"jsonrpc": "2.0", "id": "last", "method": "ping"})
+	seen = []
+	s.answer("last", seen)
+	refused = [m for m in seen if "error" in m]
+	assert len(refused) == len(seen) == 6, (len(refused), seen[:3])
+	assert all(m["error"]["code"] == -32603 and "64 calls run already" in m["error"]["message"] for m in refused), refused[0]
+	assert len(open("/proc/%d/task/%d/children" % (s.pid, s.pid)).read().split()) <= 65
+	s.notify("notifications/cancelled", {"requestId": 63})
+	until(lambda: "error" not in s.request("tools/call", {"name": "box_list", "arguments": {}}, seen=[]), "no place becomes free")
+	assert s.end() == 0
+	until(lambda: boxes() == [], "the box is still there")
 	END
 }
 

@@ -29,6 +29,15 @@ static void check_job(const struct job *j)
 	}
 }
 
+static void check_elements(const char *text, size_t len)
+{
+	const struct json_span list = {text, len};
+	struct json_span one = {0};
+
+	while ((one = json_span_element(list, one)).text)
+		check_span(text, len, one);
+}
+
 static void plan(struct json_span arguments, size_t which, struct arena *a)
 {
 	struct tool_args args;
@@ -48,6 +57,7 @@ void fuzz_one(char *text, size_t len, struct arena *a)
 	int code = 0;
 
 	check_span(text, len, json_span_member(text, len, "id"));
+	check_elements(text, len);
 	check_span(text, len, json_span_member(text, len, "params"));
 	if (message_parse(text, len, a, &m, &code, &e) < 0) {
 		DEMAND(code == RPC_PARSE || code == RPC_REQUEST || code == RPC_PARAMS);

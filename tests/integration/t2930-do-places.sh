@@ -37,6 +37,47 @@ targets_that_are_missing_leave_nothing_behind() {
 	cmp before after
 }
 
+# A program that may write to a directory of the host's can leave there what others run: the result names it, and nothing else.
+what_others_run_later_is_told() {
+	_volume repo
+	mkdir -p -m 777 "$T/repo/.git/hooks" "$T/repo/.vscode" "$T/repo/safe"
+	echo old | tee "$T/repo/.git/config" "$T/repo/.git/hooks/pre-commit" "$T/repo/.bashrc" "$T/repo/.envrc" >/dev/null
+	chmod -R a+rwX "$T/repo"
+	_told() { jq -r '.notes[] | select(test("others run later"))' <<<"$out"; }
+	run _sh --json -v "$T/repo:/data" 'cat /data/.bashrc /data/.git/config; echo x >/data/README; echo x >/data/.git/hooks/update.sample; echo x >/data/safe/.bashrc; echo x >/data/.git/index'
+	is "$(_told)" ''
+	run _sh --json -v "$T/repo:/data" 'cd /data; echo new >.git/hooks/post-merge; echo new >.mcp.json; echo new >>.bashrc; touch -d @0 .bashrc; ln -s /etc/passwd .profile; mv .envrc x; echo other >.envrc; rm -r .vscode; ln -s safe .vscode; printf x >".git/hooks/a<b"'
+	like "$(_told)" '/data/.bashrc, /data/.profile, /data/.envrc, /data/.mcp.json, /data/.vscode, /data/.git/hooks/'
+	like "$(_told)" '/data/.git/hooks/post-merge'
+	unlike "$(_told)" 'pre-commit|config|README|<'
+	# What was prepared beside is put in place as a whole.
+	run _sh --json -v "$T/repo:/data" 'mkdir -p /data/g/hooks; echo x >/data/g/hooks/pre-push'
+	is "$(_told)" ''
+	run _sh --json -v "$T/repo:/data" 'mv /data/.git /data/was; mv /data/g /data/.git'
+	like "$(_told)" ': /data/.git/hooks/pre-push;'
+	run _sh --json -v "$T/repo:/data:ro" 'echo x >/data/.bashrc'
+	is "$(_told)" ''
+	run _sh --json -v "$T/repo/.bashrc:/rc/.bashrc" 'echo x >>/rc/.bashrc'
+	like "$(_told)" ': /rc/.bashrc;'
+	run _sh --json --copy-out taken 'mkdir -p .git/hooks a/.claude; echo x | tee f a/.claude/settings.json >.git/hooks/pre-push'
+	like "$(_told)" 'copy-out: .*(pre-push|settings.json) .and more. is what others run later'
+	run _sh --json --copy-out taken2 'echo x >f'
+	is "$(_told)" ''
+}
+
+a_call_in_a_box_tells_what_others_run_later() {
+	bundle
+	_volume repo
+	chmod 777 "$T/repo"
+	run sbx box create --id "$ID" --rootfs "$B/rootfs" -v "$T/repo:/workspace"
+	rc_is 0
+	run sbx box exec --json "$ID" -- sh -c 'echo x >.mcp.json'
+	like "$(jq -r '.notes[]' <<<"$out")" ': /workspace/.mcp.json;'
+	run sbx box exec --json "$ID" -- cat .mcp.json
+	is "$(jq -r '.notes[]' <<<"$out")" ''
+	sbx box destroy "$ID"
+}
+
 what_was_made_can_not_be_written() {
 	local user=()
 	_volume volume

@@ -213,8 +213,28 @@ box allow true sandbox_error *
 box deny true sandbox_error --remove nosuch.example
 box exec true ok sh -c nc other.example 22 </dev/null; nc good.example 22 </dev/null'
 	is "$(jq -c 'select(.verb == "box exec") | .network | [.allow, .deny, .connections]' "$T/audit")" '[["good.example","good.example:22"],[],1]'
+	is "$(jq -c 'select(.verb == "box exec") | .network.reached, (.denials[] | select(.kind == "network") | [.host, .port, .count > 0, .hint])' "$T/audit")" '[{"host":"good.example","port":22,"count":1}]
+["other.example",null,true,"--allow other.example"]'
 	run sbx audit verify "$T/audit"
 	rc_is 0
+}
+
+# Each host that was allowed and reached, as the box called it, with how often; of one call, and no more than a bounded list.
+what_was_reached_is_told_and_recorded() {
+	lab
+	bundle
+	run sbx "do" --json --audit "$T/audit" --rootfs "$B/rootfs" --allow '**.good.example:22' --allow 11.0.1.3:80 -- sh -c 'nc good.example 22 </dev/null; nc www.good.example 22 </dev/null; nc www.good.example 22 </dev/null; nc other.example 22 </dev/null
+		printf "GET http://11.0.1.3/p HTTP/1.1\r\nHost: 11.0.1.3\r\n\r\n" | nc 127.0.0.1 3128'
+	local reached='[{"host":"good.example","port":22,"count":1},{"host":"www.good.example","port":22,"count":2},{"host":"11.0.1.3","port":80,"count":1}]'
+	is "$(jq -c '.usage.network | .reached, .more_reached, .connections' <<<"$out")" "$reached"$'\nfalse\n4'
+	is "$(jq -c '.network | .reached, .more_reached' "$T/audit")" "$reached"$'\nfalse'
+	_new --allow good.example:22 --allow 11.0.3.0/24:22
+	run _sh --json 'nc good.example 22 </dev/null'
+	# What came before is another call's. A program that goes everywhere fills no list, and denials stand beside it.
+	run _sh --timeout 120 --json 'i=0; while [ $((i += 1)) -le 40 ]; do printf "CONNECT 11.0.3.$i:22 HTTP/1.1\r\n\r\n" | nc 127.0.0.1 3128; done >/dev/null
+		while [ $((i += 1)) -le 180 ]; do printf "CONNECT 11.0.4.$i:22 HTTP/1.1\r\n\r\n" | nc 127.0.0.1 3128; done | grep -c 403'
+	is "$(_of '.usage.network | .connections, .refused, (.reached | length), .more_reached, .reached[0].host')" $'40\n139\n32\ntrue\n11.0.3.1'
+	is "$(_of '.stdout, .more_denials, ([.denials[].count] | add), .denials[-1].target')" $'139\n\ntrue\n128\nothers'
 }
 
 run_tests

@@ -200,6 +200,51 @@ what_the_operator_says_of_the_network_holds() {
 	# The default of somebody who lets no box reach anything is nothing.
 	run _with '{"version": 1, "network": {"enabled": false, "default": ["good.example:22"]}}' _box create --json --rootfs "$B/rootfs"
 	is "$(_of .limits.network)" none
+# The documents' own program, with its imports changed.
+harombes_pipeline_runs_with_its_installation() {
+	_needs_pip
+	registry
+	printf '#!/bin/sh\nexec "%s" --root "%s" "$@"\n' "$SBXRUN" "$T/state" >sbxrun
+	chmod 755 sbxrun
+	run _with "$OPERATOR" env SBXRUN="$T/sbxrun" SBXRUN_ROOTFS_DIR="$T/library" PYTHONDONTWRITEBYTECODE=1 python3 "$TESTS_DIR/clients/pipeline.py" tiny-one==1.0 tiny_one good.example:8081
+	is "$out" 'the pipeline ran'
+	rc_is 0
+	is "$(_box list --json)" '[]'
+	nobody_asked pypi.org
+}
+
+# By the tools of sbxrun mcp: packages of the operator's registry, and hosts that are named, and nothing else.
+a_model_installs_a_package_and_reaches_hosts() {
+	_needs_pip
+	registry
+	{ printf 'from mcp import *\n' && cat; } >client.py <<-'END'
+	s = Server()
+	s.initialize()
+	box = s.call("box_create", language="python", memory_mb=1024)["structuredContent"]["sandbox_id"]
+	o = s.call("code_install_package", sandbox_id=box, package="tiny-one==1.0")["structuredContent"]
+	assert o["success"] and o["sandbox_id"] == box and o["install"]["installed"][0]["name"] == "tiny-one", o
+	assert o["install"]["installed"][0]["hash"].startswith("sha256:"), o
+	run = lambda code, **a: s.call("code_execute", language="python", code=code, **a)["structuredContent"]
+	assert run("import tiny_one; print(tiny_one.WHAT)", sandbox_id=box)["stdout"] == "tiny one\n"
+	r = s.call("code_install_package", sandbox_id=box, package="nosuch-package")
+	assert not r["structuredContent"]["success"] and r["structuredContent"]["install"]["installed"] == [], r
+	ssh = "import socket\ntry: print(socket.create_connection(('%s', 22), 20).recv(99))\nexcept OSError as e: print('no')"
+	assert run(ssh % "good.example", sandbox_id=box)["stdout"] == "no\n", "the box reaches what it never named"
+	o = run(ssh % "good.example", network_enabled=True, allowed_domains=["good.example:22"])
+	assert "SSH-2.0-lab" in o["stdout"] and o["usage"]["network"]["reached"] == [{"host": "good.example", "port": 22, "count": 1}], o
+	o = run(ssh % "other.example", sandbox_id=o["sandbox_id"])
+	assert o["stdout"] == "no\n" and o["denials"][0]["hint"] == "--allow other.example", o
+	s.call("box_allow", sandbox_id=o["sandbox_id"], hosts=["other.example:22"])
+	assert "SSH" in run(ssh % "other.example", sandbox_id=o["sandbox_id"])["stdout"]
+	s.call("box_deny", sandbox_id=o["sandbox_id"], hosts=["other.example"])
+	assert run(ssh % "other.example", sandbox_id=o["sandbox_id"])["stdout"] == "no\n"
+	s.end()
+	until(lambda: boxes() == [], "the boxes are still there")
+	END
+	run _with "$OPERATOR" env SBXRUN="$SBXRUN" SBXRUN_ROOTFS_DIR="$T/library" PYTHONPATH="$TESTS_DIR/lib" PYTHONDONTWRITEBYTECODE=1 python3 client.py
+	is "$err" ''
+	rc_is 0
+	nobody_asked pypi.org
 }
 
 run_tests

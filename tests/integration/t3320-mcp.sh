@@ -41,7 +41,8 @@ tools_are_told_whole_and_in_order() {
 	for t in tools:
 	    assert set(t["annotations"]) == {"title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}, t
 	    assert t["inputSchema"]["type"] == "object" and t["inputSchema"]["additionalProperties"] is False
-	    assert ("outputSchema" in t) == (t["name"] != "view_image")
+	    # Those that may show images have none, for clients with one drop them.
+	    assert ("outputSchema" in t) == (t["name"] not in ("view_image", "code_execute"))
 	    assert all(p in t["inputSchema"]["properties"] for p in t["inputSchema"].get("required", []))
 	r = s.modern("tools/list")["result"]
 	assert r["tools"] == tools and r["ttlMs"] >= 0 and r["cacheScope"] == "public" and r["resultType"] == "complete"
@@ -68,6 +69,132 @@ code_runs_in_a_box_that_stays_until_the_server_ends() {
 	assert [b["sandbox_id"] for b in s.call("box_list")["structuredContent"]["boxes"]] == [box]
 	assert [b["sandbox_id"] for b in boxes()] == [box]
 	assert s.end() == 0
+	until(lambda: boxes() == [], "the box is still there")
+	END
+}
+
+# Variables stay in a session; its values and displays come back, images as images beside the object, or the model would not see them.
+sessions_of_code_keep_their_variables() {
+	mcp <<-'END'
+	s = Server()
+	s.initialize()
+	o = s.call("code_execute", language="python", code="x = 20", session="a")["structuredContent"]
+	box = o["sandbox_id"]
+	assert o["success"] and o["session"]["name"] == "a" and o["session"]["began"] and o["result"] is None and o["displays"] == [], o
+	def run(code, session="a"): return s.call("code_execute", language="python", code=code, session=session, sandbox_id=box)
+	o = run("print('hi'); x + 1")["structuredContent"]
+	assert o["stdout"] == "hi\n" and o["result"] == {"text/plain": "21"} and o["session"]["cell"] == 2 and not o["session"]["began"], o
+	o = run("x", "b")["structuredContent"]
+	assert not o["success"] and o["exception"]["name"] == "NameError" and "x" in o["exception"]["traceback"], o
+	assert s.call("code_execute", language="python", code="print('x' in dir())", sandbox_id=box)["structuredContent"]["stdout"] == "False\n"
+	image = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABpfZFQAAAAABJRU5ErkJggg=="
+	shows = "import base64\nclass P:\n def __init__(s, d): s.d = d\n def _repr_png_(s): return base64.b64decode(s.d)\n def __repr__(s): return 'a picture'\n"
+	r = run(shows + "display(P('%s')); P('%s')" % (image, image))
+	assert "structuredContent" not in r and [c["type"] for c in r["content"]] == ["text", "image", "image"], r
+	assert {(c["mimeType"], c["data"]) for c in r["content"][1:]} == {("image/png", image)}
+	o = json.loads(r["content"][0]["text"])
+	assert o["result"] == {"text/plain": "a picture", "image/png": "[image 1 of this result]"} and o["displays"][0]["image/png"] == "[image 2 of this result]", o
+	# What is no image is none, whatever it is called; and there is an end to all of it.
+	r = run("P('%s')" % "bm8gaW1hZ2U=")
+	assert "left out" in r["structuredContent"]["result"]["image/png"], r
+	r = run("[display(P('%s')) for _ in range(20)]; None" % image)
+	assert len(r["content"]) == 9 and r["content"][0]["text"].count("left out") == 12, r["content"][0]
+	o = run("'x' * 10**6")["structuredContent"]
+	assert len(o["result"]["text/plain"]) < 20000 and "left out" in o["result"]["text/plain"]
+	o = run("[display('%d' % i + 'y' * 10000) for i in range(60)]; None")["structuredContent"]
+	assert len(json.dumps(o)) < 100000 and len(o["displays"]) == 60
+	assert s.call("box_end_session", sandbox_id=box, session="a")["structuredContent"]["success"]
+	assert s.call("box_end_session", sandbox_id=box, session="a")["isError"]
+	assert run("1")["structuredContent"]["session"]["cell"] == 1
+	for wrong in ("a b", "../x", "x" * 100):
+	    assert "session" in run("1", wrong)["content"][0]["text"], wrong
+	assert s.end() == 0
+	until(lambda: boxes() == [], "the box is still there")
+	END
+}
+
+boxes_are_kept_copied_and_compared() {
+	mcp <<-'END'
+	s = Server()
+	s.initialize()
+	box = s.call("box_create", language="python")["structuredContent"]["sandbox_id"]
+	s.call("code_write_file", sandbox_id=box, file_path="a", content="1")
+	d = s.call("box_diff", sandbox_id=box)["structuredContent"]
+	assert [f["path"] for f in d["workspace"]["added"]] == ["a"] and d["sandbox_id"] == box, d
+	o = s.call("box_snapshot", sandbox_id=box, snapshot="one")["structuredContent"]
+	assert o["success"] and o["snapshot"] == "one", o
+	assert s.call("box_snapshot", sandbox_id=box, snapshot="one")["isError"]
+	assert [x["snapshot"] for x in s.call("box_snapshots")["structuredContent"]["snapshots"]] == ["one"]
+	s.call("code_write_file", sandbox_id=box, file_path="a", content="2")
+	read = lambda id: s.call("code_read_file", sandbox_id=id, file_path="a")["structuredContent"]["content"]
+	copy = s.call("box_fork", sandbox_id=box)["structuredContent"]["sandbox_id"]
+	old = s.call("box_fork", snapshot="one", keep=True)["structuredContent"]["sandbox_id"]
+	assert (read(copy), read(old)) == ("2", "1") and copy != box
+	assert s.call("box_remove_snapshot", snapshot="one")["structuredContent"] == {"success": True, "snapshot": "one"}
+	assert s.call("box_remove_snapshot", snapshot="one")["isError"] and s.call("box_fork", snapshot="one")["isError"]
+	for wrong in ({}, {"sandbox_id": box, "snapshot": "one"}, {"sandbox_id": box, "allowed_domains": ["a.org"]}):
+	    assert s.call("box_fork", **wrong)["isError"], wrong
+	s.end()
+	until(lambda: [b["sandbox_id"] for b in boxes()] == [old], "not the one that was to stay")
+	sbxrun("box", "destroy", old)
+	END
+}
+
+# What changes what is reached says so to clients, and a person is asked before it is more.
+what_a_box_may_reach_is_changed() {
+	mcp <<-'END'
+	s = Server()
+	s.initialize()
+	box = s.call("box_create", language="python", network_enabled=True, allowed_domains=["a.example"])["structuredContent"]["sandbox_id"]
+	assert s.call("box_rules", sandbox_id=box)["structuredContent"] == {"sandbox_id": box, "allow": ["a.example"], "deny": []}
+	o = s.call("box_allow", sandbox_id=box, hosts=["b.example:22", "c.example"])["structuredContent"]
+	assert o["allow"] == ["a.example", "b.example:22", "c.example"], o
+	o = s.call("box_deny", sandbox_id=box, hosts=["a.example"])["structuredContent"]
+	assert o["deny"] == ["a.example"], o
+	o = s.call("box_allow", sandbox_id=box, hosts=["c.example"], remove=True)["structuredContent"]
+	assert o["allow"] == ["a.example", "b.example:22"], o
+	assert s.call("box_deny", sandbox_id=box, hosts=["a.example"], remove=True)["structuredContent"]["deny"] == []
+	for wrong in ([], ["*"], ["http://x/"], ["@nosuch"], ["127.0.0.1"]):
+	    assert s.call("box_allow", sandbox_id=box, hosts=wrong)["isError"], wrong
+	s.end()
+	s = Server("")
+	s.initialize()
+	def risk(tool, **a):
+	    text = s.call(tool, **a)["content"][0]["text"]
+	    return text.split("risk ")[1].split(":")[0] if "approval_id" in text else None
+	own, other, h = "mcp-000000000000", "persons", ["a.example"]
+	assert [risk("box_allow", sandbox_id=own, hosts=h), risk("box_allow", sandbox_id=own, hosts=h, remove=True), risk("box_allow", sandbox_id=other, hosts=h, remove=True)] == ["critical", None, "medium"]
+	assert [risk("box_deny", sandbox_id=own, hosts=h), risk("box_deny", sandbox_id=own, hosts=h, remove=True), risk("box_deny", sandbox_id=other, hosts=h)] == [None, "critical", "medium"]
+	assert [risk("box_fork", sandbox_id=own), risk("box_fork", sandbox_id=other), risk("box_fork", snapshot="x")] == [None, "high", "high"]
+	assert risk("box_fork", sandbox_id=own, network_enabled=True, allowed_domains=h) == "critical"
+	assert [risk("box_snapshot", sandbox_id=own, snapshot="x"), risk("box_snapshot", sandbox_id=other, snapshot="x"), risk("box_remove_snapshot", snapshot="x")] == ["medium", "high", "high"]
+	for tool, a in (("box_rules", {}), ("box_end_session", {"session": "x"})): assert risk(tool, sandbox_id=own, **a) is None
+	assert "hosts: a.example" in sbxrun("approve", "list") and "remove: true" in sbxrun("approve", "list")
+	s.end()
+	until(lambda: boxes() == [], "the box is still there")
+	END
+}
+
+# Boxes of the server's own are resources; whose files they are is told by reading one, which is a call.
+boxes_are_listed_as_resources() {
+	export TEST_PREFIX=$P
+	mcp <<-'END'
+	s = Server()
+	s.initialize()
+	assert s.request("resources/list")["result"] == {"resources": []}
+	box = s.call("box_create", language="python")["structuredContent"]["sandbox_id"]
+	name = os.environ["TEST_PREFIX"] + "persons"
+	sbxrun("box", "create", "--id", name, "--rootfs", "host", "shell")
+	s.call("code_write_file", sandbox_id=box, file_path="a", content="1")
+	listed = s.request("resources/list")["result"]["resources"]
+	assert [r["uri"] for r in listed] == ["sbx://%s/" % box] and "python" in listed[0]["description"], listed
+	files = json.loads(s.request("resources/read", {"uri": listed[0]["uri"]})["result"]["contents"][0]["text"])
+	assert [f["name"] for f in files["files"]] == ["a"]
+	r = s.modern("resources/list")["result"]
+	assert r["resources"] == listed and r["cacheScope"] == "private" and r["ttlMs"] == 0
+	assert s.request("resources/list", {"cursor": "2"})["error"]["code"] == -32602
+	sbxrun("box", "destroy", name)
+	s.end()
 	until(lambda: boxes() == [], "the box is still there")
 	END
 }

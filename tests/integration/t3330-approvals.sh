@@ -188,8 +188,206 @@ calls_are_recorded() {
 	s.end()
 	until(lambda: boxes() == [], "the box is still there")
 	lines = [json.loads(line) for line in open("audit.log")]
-	assert [(line["verb"], line["status"]) for line in lines] == [("mcp code_execute", "denied"), ("mcp box_create", "ok")], lines
-	assert ": ok, 2 lines" in sbxrun("audit", "verify", "audit.log")
+	assert [(line["verb"], line["status"]) for line in lines] == [("approve asked", "ok"), ("approve no", "ok"), ("mcp code_execute", "denied"), ("mcp box_create", "ok")], lines
+	assert lines[2]["args"] == ["approval=none", 'client="tests"'] and "command, uid %d" % os.getuid() in lines[1]["args"][-1], lines
+	assert ": ok, 4 lines" in sbxrun("audit", "verify", "audit.log")
+	END
+}
+
+# A question, each way to answer it, and what stays of an answer have a line: before it is so, in the server's file and in that of who answers.
+approvals_are_recorded() {
+	mcp <<-'END'
+	def lines(file="audit.log"): return [json.loads(line) for line in open(file)]
+	def words(line): return dict(word.split("=", 1) for word in line["args"])
+	def events(file="audit.log"): return [(line["verb"], words(line)) for line in lines(file)]
+	def asked(r): return r["content"][0]["text"].split("approval_id \"")[1].split("\"")[0]
+	open("rules.json", "w").write('{"version": 1, "rules": [{"tools": ["file_stat"], "risk": "medium", "timeout": 1}]}')
+	s = Server("--audit", "audit.log", "--rules", "rules.json")
+	s.initialize()
+	def ask(**a): return s.call("code_list_files", sandbox_id="mcp-b", **a)
+	id = asked(ask())
+	digest = [q["digest"] for q in json.loads(sbxrun("approve", "list", "--json"))][0]
+	(verb, w), (call, _) = events()
+	assert (verb, call) == ("approve asked", "mcp code_list_files") and lines()[0]["id"] == "mcp-b" and lines()[0]["uid"] == os.getuid(), lines()
+	assert w == {"question": id, "tool": "code_list_files", "risk": "medium", "channel": "queue", "client": '"tests"', "seconds": "120"}, w
+	assert {line["code_sha256"] for line in lines()} == {digest}, "not what will run"
+	sbxrun("approve", "yes", "--always", "--audit", "mine.log", id)
+	(verb, w), = events("mine.log")
+	assert verb == "approve yes" and w == {"question": id, "tool": "code_list_files", "risk": "medium", "scope": "always", "by": "approve, uid %d" % os.getuid()}, w
+	assert lines("mine.log")[0]["code_sha256"] == digest
+	ask(approval_id=id)
+	(verb, w), (call, used) = events()[2:]
+	assert verb == "approve granted" and w["question"] == id and w["scope"] == "always" and w["by"] == "approve, uid %d" % os.getuid(), w
+	assert call == "mcp code_list_files" and used == {"approval": "%s by approve, uid %d" % (id, os.getuid()), "client": '"tests"'}, used
+	ask()
+	assert words(lines()[-1])["approval"] == "for good"
+	sbxrun("approve", "revoke", "--audit", "mine.log", w["grant"])
+	assert events("mine.log")[-1] == ("approve revoked", {k: v for k, v in w.items() if k != "question"}), events("mine.log")
+	no = asked(ask())
+	sbxrun("approve", "no", "--audit", "mine.log", no)
+	assert events("mine.log")[-1][0] == "approve no" and words(lines("mine.log")[-1])["question"] == no
+	# Nobody answers: whoever comes upon it next says so.
+	late = asked(s.call("file_stat", sandbox_id="mcp-b", file_path="x"))
+	until(lambda: late not in sbxrun("approve", "list", "--audit", "mine.log"), "it never ends")
+	assert events("mine.log")[-1] == ("approve expired", {"question": late, "tool": "file_stat", "risk": "medium", "was": "asked"}), events("mine.log")[-1]
+	s.end()
+	# The client's user, and a question that nobody waits for any more.
+	s = Server("--audit", "client.log", "")
+	s.initialize(capabilities={"elicitation": {}})
+	for answer in ({"action": "accept", "content": {"decision": "allow_once"}}, {"action": "decline"}, None):
+	    s.send({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {"name": "code_list_files", "arguments": {"sandbox_id": "mcp-b"}}})
+	    q = s.line()
+	    if answer:
+	        s.send({"jsonrpc": "2.0", "id": q["id"], "result": answer})
+	        s.answer("a")
+	    else:
+	        s.notify("notifications/cancelled", {"requestId": "a"})
+	s.request("ping")
+	s.end()
+	assert [verb for verb, _ in events("client.log")] == ["approve asked", "approve yes", "mcp code_list_files", "approve asked", "approve no", "mcp code_list_files",
+	                                                      "approve asked", "approve withdrawn", "mcp code_list_files"], events("client.log")
+	assert events("client.log")[0][1]["channel"] == "client" and events("client.log")[1][1]["by"] == 'client "tests"'
+	assert [line["status"] for line in lines("client.log") if line["verb"].startswith("mcp")] == ["error", "denied", "cancelled"]
+	for file in ("audit.log", "mine.log", "client.log"): assert ": ok, " in sbxrun("audit", "verify", file)
+	END
+}
+
+# What can't be recorded is not done: no answer, no grant, no call, and nothing is told that has no line.
+what_can_not_be_recorded_is_not_done() {
+	mcp <<-'END'
+	def asked(r): return r["content"][0]["text"].split("approval_id \"")[1].split("\"")[0]
+	def status(id): return [q["status"] for q in json.loads(sbxrun("approve", "list", "--json")) if q["id"] == id]
+	s = Server("--audit", "audit.log", "")
+	s.initialize()
+	def ask(**a): return s.call("code_list_files", sandbox_id="mcp-b", **a)
+	id = asked(ask())
+	os.mkdir("dir")
+	for verb in ("yes", "no"):
+	    assert "--audit" in sbxrun("approve", verb, "--audit", "dir", id, ok=False, errors=True)
+	    assert status(id) == ["asked"], verb
+	# It could be tried, and fails all the same: the next head can't be made.
+	os.mkdir("mine.log.head.next")
+	assert "has no line about it, so it is not done" in sbxrun("approve", "yes", "--audit", "mine.log", id, ok=False, errors=True)
+	assert status(id) == ["asked"]
+	sbxrun("approve", "yes", "--always", id)
+	os.mkdir("audit.log.head.next")
+	r = ask(approval_id=id)
+	assert r["isError"] and "has no line about" in r["content"][0]["text"] and "Denied" not in r["content"][0]["text"], r
+	assert sbxrun("approve", "grants", "--json") == "[]\n", "a grant without a line"
+	r = ask()
+	assert r["isError"] and "approval_id" not in r["content"][0]["text"], r
+	assert json.loads(sbxrun("approve", "list", "--json")) == [], "a question without a line"
+	r = s.call("box_list")
+	assert r["isError"] and "has no line about this call" in r["content"][0]["text"], r
+	os.rmdir("audit.log.head.next")
+	assert "approval_id" in ask()["content"][0]["text"]
+	END
+}
+
+# No answer is no: the call is denied when the time of its question is over, and what comes afterwards is no answer to it.
+no_answer_is_no() {
+	echo '{"version": 1, "rules": [{"tools": ["*"], "risk": "medium", "timeout": 1}]}' >rules.json
+	mcp <<-'END'
+	s = Server("--rules", "rules.json")
+	s.initialize(capabilities={"elicitation": {}})
+	s.send({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {"name": "code_execute", "arguments": {"language": "python", "code": "print(1)"}}})
+	q = s.line()
+	r = s.answer("a")["result"]
+	assert r["isError"] and "Denied: nobody answered in time" in r["content"][0]["text"], r
+	# His answer, when he is back: nothing waits for it, and nothing runs.
+	s.send({"jsonrpc": "2.0", "id": q["id"], "result": {"action": "accept", "content": {"decision": "allow_once"}}})
+	assert s.request("ping")["result"] == {} and boxes() == [] and sbxrun("approve", "list", "--json") == "[]\n"
+	s.end()
+	s = Server("--rules", "rules.json")
+	s.initialize()
+	def ask(**a): return s.call("code_execute", language="python", code="print(1)", **a)
+	id = ask()["content"][0]["text"].split("approval_id \"")[1].split("\"")[0]
+	until(lambda: sbxrun("approve", "list", "--json") == "[]\n", "the question stays for ever")
+	for verb in ("yes", "no", "show", "ask"):
+	    assert "there is no question" in sbxrun("approve", verb, id, ok=False, errors=True), verb
+	r = ask(approval_id=id)
+	assert r["isError"] and "its time is over" in r["content"][0]["text"], r
+	s.end()
+	assert boxes() == []
+	END
+}
+
+# A yes is good for five minutes, and a minute has twenty questions: by the machine's clock since it was started, which nobody sets.
+a_yes_ends_and_so_does_patience() {
+	mcp <<-'END'
+	s = Server("")
+	s.initialize()
+	def ask(**a): return s.call("code_list_files", sandbox_id="mcp-b", **a)
+	def text(r): return r["content"][0]["text"]
+	id = text(ask()).split("approval_id \"")[1].split("\"")[0]
+	sbxrun("approve", "yes", id)
+	queue = os.environ["T"] + "/state/approvals:queue/"
+	now = lambda: int(time.clock_gettime(time.CLOCK_BOOTTIME))
+	kept = json.load(open(queue + id))
+	assert kept["status"] == "yes" and 120 < kept["until"] - kept["asked"] and kept["until"] <= now() + 300, kept
+	def put(**more):
+	    with open(queue + id, "w") as f: json.dump({**kept, **more}, f)
+	    os.chmod(queue + id, 0o600)
+	put(until=now())
+	assert "its time is over" in text(ask(approval_id=id))
+	put(boot="another")
+	assert "its time is over" in text(ask(approval_id=id)), "a yes of another life of the machine"
+	put()
+	r = ask(approval_id=id)
+	assert "Denied" not in text(r), r
+	def rate(began, n):
+	    with open(queue + "rate", "w") as f: f.write("%d %d" % (began, n))
+	    os.chmod(queue + "rate", 0o600)
+	    return text(ask())
+	assert "20 questions were asked within a minute" in rate(now(), 20)
+	assert "approval_id" in rate(now() - 61, 20), "a minute never ends"
+	assert "approval_id" in rate(now(), 19) and "20 questions" in text(ask())
+	assert "approval_id" in rate(now() + 1000, 20), "a moment that is to come"
+	assert "approval_id" in rate(0, 10**18)
+	s.end()
+	END
+}
+
+# `approve ask` by a command and at a terminal; one that hangs is ended with the question's time.
+a_person_is_asked_by_approve_ask() {
+	mcp <<-'END'
+	import fcntl, pty, termios
+	s = Server("")
+	s.initialize()
+	def asked(tool="code_list_files"):
+	    r = s.call(tool, sandbox_id="mcp-b", file_path="x") if tool == "file_stat" else s.call(tool, sandbox_id="mcp-b")
+	    return r["content"][0]["text"].split("approval_id \"")[1].split("\"")[0]
+	def status(id): return [(q["status"], q["by"]) for q in json.loads(sbxrun("approve", "list", "--json")) if q["id"] == id]
+	me = "command, uid %d" % os.getuid()
+	id = asked()
+	said = sbxrun("approve", "--by", "grep -q '| sandbox_id: mcp-b'", "ask", id)
+	assert said.startswith(id + ": yes to code_list_files") and status(id) == [("yes", me)], said
+	assert "answered already" in sbxrun("approve", "--by", "true", "ask", id, ok=False, errors=True)
+	for no in ("exit 3", "kill -KILL $$", "/nonexistent", "cat >/dev/full"):
+	    id = asked()
+	    assert ": no to " in sbxrun("approve", "--by", no, "ask", id), no
+	    assert status(id) == [("no", me)]
+	id = asked()
+	p = subprocess.run([os.environ["SBXRUN"], "--root", os.environ["T"] + "/state", "approve", "ask", id], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
+	assert p.returncode and b"no terminal" in p.stderr and status(id) == [("asked", None)], p
+	ours, theirs = pty.openpty()
+	p = subprocess.Popen([os.environ["SBXRUN"], "--root", os.environ["T"] + "/state", "approve", "ask", id], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True,
+	                     preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0))
+	seen, end = b"", time.monotonic() + DEADLINE
+	while b"or no? " not in seen:
+	    assert time.monotonic() < end, seen
+	    if select.select([ours], [], [], 0.1)[0]: seen += os.read(ours, 1 << 16)
+	os.write(ours, b"yes\n")
+	assert p.communicate(timeout=DEADLINE)[0].decode().startswith(id + ": yes to") and status(id) == [("yes", "terminal, uid %d" % os.getuid())]
+	s.end()
+	open("rules.json", "w").write('{"version": 1, "rules": [{"tools": ["*"], "risk": "medium", "timeout": 5}]}')
+	s = Server("--rules", "rules.json")
+	s.initialize()
+	id = asked("file_stat")
+	sbxrun("approve", "--by", "echo $$ >pid; exec sleep 1000", "ask", id, ok=False, errors=True)
+	assert status(id) == []
+	if os.path.exists("pid"): until(lambda: not os.path.exists("/proc/" + open("pid").read().strip()), "the command is still there")
+	s.end()
 	END
 }
 

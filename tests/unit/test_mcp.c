@@ -37,6 +37,30 @@ TEST(members_are_found_as_they_stand)
 	CHECK_STR(member("", "a"), "none");
 }
 
+static const char *elements(const char *text)
+{
+	struct json_span list = {text, strlen(text)}, one = {0};
+	struct buf b = buf_new(&arena, 1 << 12);
+
+	while ((one = json_span_element(list, one)).text) {
+		buf_add(&b, one.text, one.len);
+		buf_char(&b, ';');
+	}
+	return b.len ? b.data : "none";
+}
+
+TEST(elements_are_found_as_they_stand)
+{
+	CHECK_STR(elements("[1, {\"a\":\"],\"} ,[2,3]]"), "1;{\"a\":\"],\"};[2,3];");
+	CHECK_STR(elements("[]"), "none");
+	CHECK_STR(elements(""), "none");
+	CHECK_STR(elements("{\"a\":1}"), "none");
+	CHECK_STR(elements("[1"), "1;");
+	CHECK_STR(elements("[1,"), "1;");
+	CHECK_STR(elements("[\"a"), "none");
+	CHECK_STR(elements("null"), "none");
+}
+
 static int read_line(const char *text, struct message *m)
 {
 	struct error e;
@@ -151,6 +175,17 @@ TEST(arguments_become_single_words)
 			      "{\"language\":\"python\",\"code\":\"1\",\"network_enabled\":true,"
 			      "\"allowed_domains\":[\"-x\"]}"),
 		     "--allow=-x"));
+	CHECK_STR(words_of("code_execute", "{\"sandbox_id\":\"b\",\"language\":\"python\","
+					   "\"code\":\"1\",\"session\":\"s\"}"),
+		  "box run --json --session=s --redact -- b python -");
+	CHECK_STR(words_of("box_allow", "{\"sandbox_id\":\"b\",\"hosts\":[\"--json\"]}"),
+		  "box allow --json -- b --json");
+	CHECK_STR(words_of("box_deny",
+			   "{\"sandbox_id\":\"b\",\"hosts\":[\"a\"],\"remove\":true}"),
+		  "box deny --json --remove -- b a");
+	CHECK_STR(words_of("box_remove_snapshot", "{\"snapshot\":\"-x\"}"),
+		  "box snapshots --remove -- -x");
+	CHECK(strstr(words_of("box_fork", "{\"snapshot\":\"-x\"}"), " --from snapshot -- -x"));
 	CHECK(strstr(words_of("box_list", "{\"x\":1}"), "x"));
 }
 
