@@ -524,7 +524,7 @@ static struct link *link_new(void)
 
 	if (!l)
 		return NULL;
-	l->up.buffer = malloc(LINK_BUFFER);
+	l->up.buffer = malloc(LINK_BUFFER + LINK_HEAD);
 	l->down.buffer = malloc(LINK_BUFFER + LINK_SPARE);
 	if (l->up.buffer && l->down.buffer)
 		return l;

@@ -10,6 +10,7 @@
 enum {
 	LINK_BUFFER = 64 << 10,
 	LINK_SPARE = 64, /* behind it: for a word of ours within the host's */
+	LINK_HEAD = SPEECH_HEAD_MAX + 1024, /* of a request as we write it; there is room behind it */
 	LINK_KERNEL_BUFFER = 128 << 10, /* each way, on each side */
 	LINK_HEAR_MS = 10000,
 	LINK_DIAL_MS = 10000,
