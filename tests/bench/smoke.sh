@@ -64,6 +64,8 @@ SBXRUN=$runtime "$here/do.sh" --n 2 --peers none --out "$work" >"$work/log" 2>&1
 expect do.tsv 4 $'^run\tsh\t(plain|sbxrun do)\t[0-9.]+\t[0-9.]+$'
 expect do.tsv 1 $'^row\t2\tsbxrun do\t[0-9.]+\t2$'
 expect do.tsv 1 $'^at_once\t2\tsbxrun do\t[0-9.]+\t2\t[1-9]'
+expect do.tsv 8 $'^compile\t(plain|none|calls|full)\t[0-9.]+\t[0-9.]+$'
+expect do.md 2 '^\| a compile with --denials (calls|full), of none.s processor time \| [0-9.]+ \| 1\.05 \|'
 expect do.md 1 '^\| first output \| ([0-9.]+ / [0-9.]+ / [0-9.]+ \| ){2}'
 expect do.md 1 '^\| memory of a box beside its program, MB \| [0-9.]+ \| 1\.5 \|'
 
