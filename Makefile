@@ -212,6 +212,8 @@ bench: ## compare with crun, runc and others: tables and a picture in build/benc
 	@$(MAKE) --no-print-directory all
 	@tests/bench/bench.sh $(BENCH)
 	@tests/bench/do.sh $(BENCH)
+	@tests/bench/box.sh $(BENCH)
+	@tests/bench/egress.sh $(BENCH)
 	@tests/bench/systemd.sh
 
 torture: ## the long forms of the tests, hours of them; tests/torture NAME… runs some

@@ -201,7 +201,7 @@ void front_hear(struct link *l)
  * is its body. */
 static bool front_send_request(struct link *l)
 {
-	static char head[SPEECH_HEAD_MAX + 1024];
+	static char head[LINK_HEAD];
 	const size_t len = http_write(&l->request, l->up.buffer, head, sizeof(head));
 	size_t taken;
 
@@ -210,7 +210,7 @@ static bool front_send_request(struct link *l)
 	front_forget(l, l->request.len);
 	http_body_begin(&l->body, &l->request);
 	taken = http_body_take(&l->body, l->up.buffer, l->up.len);
-	if (l->body.bad || len + taken > LINK_BUFFER)
+	if (l->body.bad)
 		return false;
 	memmove(l->up.buffer + len, l->up.buffer, taken);
 	memcpy(l->up.buffer, head, len);

@@ -31,15 +31,48 @@ static void listeners_open(struct net *n, bool open)
 			crowd_wait_for(n->crowd_fd, &n->listeners[i].member, open ? EPOLLIN : 0);
 }
 
+static int half_make(struct half *h)
+{
+	h->buffer = malloc(LINK_BUFFER + LINK_SPARE);
+	h->size = LINK_BUFFER;
+	return h->buffer ? 0 : -1;
+}
+
+/* With more room at once there are fewer calls and wake-ups. It counts as what the kernel keeps does. */
+static bool half_grow(struct net *n, struct half *h)
+{
+	char *more;
+
+	if (!h->filled || h->len || h->size != LINK_BUFFER || n->width >= WIDTH_ALL)
+		return false;
+	more = malloc(LINK_BUFFER_MORE + LINK_SPARE);
+	if (!more)
+		return false;
+	free(h->buffer);
+	h->buffer = more;
+	h->size = LINK_BUFFER_MORE;
+	h->at = 0;
+	n->width += LINK_GROWTH;
+	return true;
+}
+
+static void half_free(struct net *n, struct half *h)
+{
+	if (h->size == LINK_BUFFER_MORE)
+		n->width -= LINK_GROWTH;
+	free(h->buffer);
+}
+
 static void link_end(struct link *l)
 {
 	struct net *n = l->net;
 
 	lookup_cancel(&l->lookup);
+	width_end(&l->width, &n->width);
 	crowd_close(n->crowd_fd, &l->box);
 	crowd_close(n->crowd_fd, &l->far);
-	free(l->up.buffer);
-	free(l->down.buffer);
+	half_free(n, &l->up);
+	half_free(n, &l->down);
 	n->links[l->index] = n->links[--n->n_links];
 	n->links[l->index]->index = l->index;
 	if (n->is_full)
@@ -66,7 +99,7 @@ static void link_wait(struct link *l, int ms)
 
 static size_t half_room(const struct half *h)
 {
-	return h->ended || h->at + h->len >= LINK_BUFFER ? 0 : LINK_BUFFER - h->at - h->len;
+	return h->ended || h->at + h->len >= h->size ? 0 : h->size - h->at - h->len;
 }
 
 /* -1: the connection is broken. */
@@ -80,6 +113,7 @@ static int half_fill_most(struct half *h, int fd, size_t most)
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -1;
 	h->ended = n == 0;
+	h->filled |= (size_t)n == h->size;
 	h->len += (size_t)n;
 	return n > 0;
 }
@@ -202,13 +236,34 @@ static bool link_carry_down(struct link *l)
 	return true;
 }
 
+/* When they have enough together, none of them grows. */
+static void links_hold(struct net *n)
+{
+	size_t i;
+
+	for (i = 0; i < n->n_links; i++)
+		width_hold(&n->links[i]->width, n->links[i]->far.fd);
+}
+
+static void link_grow(struct link *l)
+{
+	if (width_look(&l->width, l->far.fd, &l->net->width))
+		links_hold(l->net);
+	half_grow(l->net, &l->up);
+	if (half_grow(l->net, &l->down))
+		width_bound_out(l->box.fd, 2 * LINK_BUFFER_MORE);
+}
+
 static void link_carry(struct link *l)
 {
+	const uint64_t before = l->net->bytes_in + l->net->bytes_out;
 	uint32_t box = 0, far = 0, more;
 	int64_t pause;
 
 	if (!link_carry_up(l) || !link_carry_down(l))
 		return;
+	if (l->net->bytes_in + l->net->bytes_out != before)
+		link_grow(l);
 	if (l->up.told && l->down.told) {
 		link_end(l);
 		return;
@@ -231,7 +286,7 @@ void link_say(struct link *l, const void *p, size_t len)
 {
 	struct half *h = &l->down;
 
-	if (h->at + h->len + len > LINK_BUFFER)
+	if (h->at + h->len + len > h->size)
 		return; /* nothing of ours is that long */
 	memcpy(h->buffer + h->at + h->len, p, len);
 	h->len += len;
@@ -258,6 +313,7 @@ static void link_farewell(struct link *l)
 void link_take_leave(struct link *l)
 {
 	lookup_cancel(&l->lookup);
+	width_end(&l->width, &l->net->width);
 	crowd_close(l->net->crowd_fd, &l->far);
 	l->state = LINK_TAKES_LEAVE;
 	l->down.told = false;
@@ -301,16 +357,6 @@ static void link_reached(struct link *l)
 		link_carry(l);
 }
 
-/* Kernel buffers are the machine's memory, not the box's. The kernel counts twice what it is told.
- * Before connect(): the window that is offered there hangs on it. */
-static void link_bound(int fd)
-{
-	const int size = LINK_KERNEL_BUFFER;
-
-	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
-	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
-}
-
 /* Each address was judged when it came in (link_take()), and is dialled as it was judged. */
 static void link_dial(struct link *l)
 {
@@ -326,7 +372,7 @@ static void link_dial(struct link *l)
 			l->error = errno;
 			continue;
 		}
-		link_bound(l->far.fd);
+		width_begin(&l->width, l->far.fd, &l->net->width);
 		if (connect(l->far.fd, (struct sockaddr *)&at, size) == 0 ||
 		    errno == EINPROGRESS) {
 			link_wait(l, LINK_DIAL_MS);
@@ -525,9 +571,7 @@ static struct link *link_new(void)
 
 	if (!l)
 		return NULL;
-	l->up.buffer = malloc(LINK_BUFFER);
-	l->down.buffer = malloc(LINK_BUFFER + LINK_SPARE);
-	if (l->up.buffer && l->down.buffer)
+	if (half_make(&l->up) == 0 && half_make(&l->down) == 0)
 		return l;
 	free(l->up.buffer);
 	free(l->down.buffer);
@@ -553,8 +597,8 @@ void link_accept(struct crowd_member *m, uint32_t events)
 		fd_close(&fd);
 		return;
 	}
-	link_bound(fd);
 	l->net = n;
+	width_bound(fd);
 	l->box = (struct crowd_member){.fd = fd, .serve = link_serve_box, .context = l};
 	l->far = (struct crowd_member){.fd = -1, .serve = link_serve_far, .context = l};
 	l->index = n->n_links;

@@ -6,11 +6,14 @@
 
 #include "net/lookup.h"
 #include "net/speech.h"
+#include "net/width.h"
 
 enum {
 	LINK_BUFFER = 64 << 10,
-	LINK_SPARE = 64, /* behind it: for a word of ours within the host's */
-	LINK_KERNEL_BUFFER = 128 << 10, /* each way, on each side */
+	LINK_BUFFER_MORE = 256 << 10, /* for who fills it, and twice that in the kernel for its way on */
+	LINK_GROWTH = LINK_BUFFER_MORE - LINK_BUFFER + 4 * LINK_BUFFER_MORE - 2 * WIDTH_LEAST,
+	LINK_HEAD = SPEECH_HEAD_MAX + 1024, /* of a request as we write it */
+	LINK_SPARE = LINK_HEAD, /* behind it: for words of ours within another's */
 	LINK_HEAR_MS = 10000,
 	LINK_DIAL_MS = 10000,
 	LINK_IDLE_MS = 15 * 60 * 1000,
@@ -31,7 +34,8 @@ enum link_front { FRONT_NONE, FRONT_CONNECT, FRONT_HTTP, FRONT_SOCKS4, FRONT_SOC
 /* Bytes on their way in one direction. */
 struct half {
 	char *buffer;
-	size_t at, len;
+	size_t size, at, len;
+	bool filled; /* once, to its end */
 	bool ended; /* nothing more comes */
 	bool told;  /* and the other side knows */
 };
@@ -66,6 +70,7 @@ struct link {
 	struct egress_address v[2 * DNS_ADDRESSES_MAX];
 	int error; /* why the last one could not be reached */
 	struct half up, down;
+	struct width width; /* of the far side */
 	int64_t until;
 };
 

@@ -8,6 +8,7 @@
  *	names.c    answers questions; which address stands for which name
  *	lookup.c   asks outside                          dns.c      packets (pure)
  *	link.c     a connection from its first byte to its end
+ *	width.c    how much of it the kernel keeps
  *	front.c    what is said first, and what is answered
  *	           http.c, answer.c, socks.c, tls.c: what either says (pure)
  *	refuse.c   what was refused, what was reached, and how much was carried
@@ -79,6 +80,7 @@ struct net {
 	const struct visit *only; /* whose rules hold alone, as long as he is there */
 	const struct egress_rules *rules; /* that hold */
 	struct limit limit;
+	size_t width; /* net/width.h: of all connections */
 	size_t n_servers;
 	struct egress_address servers[NET_SERVERS_MAX];
 	size_t n_listeners;

@@ -138,13 +138,21 @@ else
 fi
 cp "$runtime" "$bench_work/sbxrun"
 contestant sbxrun /bench/sbxrun "${new[@]}"
-# The same under the other policies. What a user namespace costs is another matter.
+# The same under the other policies. What a user namespace with ids of its own costs is told by itself.
 ln "$bench_work/sbxrun" "$bench_work/sbxrun-oci"
 printf '{"version": 1, "policies": {"code-without-ids": {"base": "code", "user-namespace": "as-asked"}}}' >"$bench_work/code.json"
+# Rows of a policy for which there is nothing left to do.
+printf '{"version": 1, "policies": {"rows": %s}}' '{"base": "oci", "no-new-privileges": "always", "root": "read-only", "hooks": "none", "oom-score": "unprotected",
+	"net-devices": "refused", "cgroup-mounts": "read-only", "capabilities": {"deny": ["*"]}, "host-namespaces": {"deny": ["*"]},
+	"cgroup-keys": {"deny": ["*"]}, "unit-properties": {"deny": ["*"]}}' >"$bench_work/rows.json"
 if [ "$config" = docker ]; then
 	jobs_run sbxrun run_docker_oci /bench/sbxrun-oci "${new[0]}" docker
 	jobs_exec sbxrun oci /bench/sbxrun-oci "${new[0]}"
 	jobs_run sbxrun run_docker_code "/bench/sbxrun --policy /bench/code.json" "${new[0]}" docker
+	jobs_run sbxrun run_docker_code_ids "/bench/sbxrun --policy code" "${new[0]}" docker
+	bench_strict "$bench_work/docker/config.json"
+	jobs_run sbxrun run_strict_oci /bench/sbxrun-oci "${new[0]}" strict
+	jobs_run sbxrun run_strict_rows "/bench/sbxrun --policy /bench/rows.json" "${new[0]}" strict
 fi
 if [ "${new[0]}" != "${old[0]}" ]; then
 	peer crun sid "${new[@]}"

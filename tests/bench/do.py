@@ -214,6 +214,53 @@ def at_once(a, c, count, raw):
     return own, machine, seconds, up
 
 
+# What is watched for in a compile are its opens: of headers, of temporary files, of programs.
+COMPILE = "for i in 1 2 3 4; do cc -O1 -DN=$i -x c -c -o /dev/null - <<'END' || exit\n" + "".join(
+    f"#include <{h}.h>\n" for h in ("stdio", "stdlib", "string", "unistd", "pthread", "sys/socket", "netinet/in", "math", "time", "signal")) + "".join(
+    f"int f{i}(int n, char *p) {{ for (int k = 0; k < n; k++) p[k] = (char)snprintf(p, 9, \"%d\", k * N + {i}); return (int)strlen(p) + abs(n); }}\n"
+    for i in range(60)) + "END\ndone"
+WATCHING = "none", "calls", "full"
+
+
+def compile_once(command, env):
+    """Seconds of processor time, of all that waited for each other, and by the clock."""
+    quiet = os.open(os.devnull, os.O_RDWR)
+    begun = time.perf_counter()
+    pid = os.posix_spawnp(command[0], command, env, file_actions=[(os.POSIX_SPAWN_DUP2, quiet, fd) for fd in (0, 1, 2)])
+    _, status, usage = os.wait4(pid, 0)
+    os.close(quiet)
+    return None if status else (usage.ru_utime + usage.ru_stime, time.perf_counter() - begun)
+
+
+def compile_costs(a, do, raw):
+    """{how: [(processor, clock)…]} of a compile in a box, by what is watched for. Empty where there is no compiler."""
+    program = ["/bin/sh", "-c", COMPILE]
+    commands = {"plain": program, **{w: [*do.command("sh", 0)[:-4], "--denials", w, "--", *program] for w in WATCHING}}
+    found = {}
+    if not os.path.exists("/usr/bin/cc"):
+        return found
+    for _ in range(max(2, a.n // 3)):
+        for how, command in random.sample(list(commands.items()), len(commands)):
+            time.sleep(GAP)
+            got = compile_once(command, do.env)
+            if got is None:
+                sys.exit(f"do.py: the compile failed: {how}")
+            found.setdefault(how, []).append(got)
+            print("compile", how, *(f"{t * 1e3:.1f}" for t in got), sep="\t", file=raw)
+    return found
+
+
+def report_compile(found, out):
+    if not found:
+        return
+    cpu = {how: statistics.median(x[0] for x in v) for how, v in found.items()}
+    for how in WATCHING[1:]:
+        ratio = cpu[how] / cpu["none"]
+        print(f"| a compile with --denials {how}, of none's processor time | {ratio:.3f} | 1.05 | {'met' if ratio <= 1.05 else 'missed'} |", file=out)
+    each = ", ".join(f"{how} {cpu[how] * 1e3:.0f} ({statistics.median(x[1] for x in v) * 1e3:.0f})" for how, v in found.items())
+    print(f"\nA compile, ms of processor time (and by the clock): {each}.", file=out)
+
+
 def quantile(values, q):
     return sorted(values)[min(len(values) - 1, int(len(values) * q))] * 1e3
 
@@ -235,7 +282,7 @@ def goals(times):
                 yield f"{p}: overhead, of {peer}'s", mine / other, most
 
 
-def report(a, everybody, times, failed, rows, many, out):
+def report(a, everybody, times, failed, rows, many, compiles, out):
     names = [c.name for c in everybody]
     print(f"## sbxrun do\n\n{a.n} runs each, cgroup {'v1' if is_v1() else 'v2'}, load {os.getloadavg()[0]:.1f}; milliseconds: p50 / p95 / p99\n", file=out)
     print("| | " + " | ".join(names) + " |\n|---|" + "---|" * len(names), file=out)
@@ -247,6 +294,7 @@ def report(a, everybody, times, failed, rows, many, out):
         print(f"| {what} | {ratio:.2f} | {most} | {'met' if ratio <= most else 'missed'} |", file=out)
     own, machine, seconds, up = many
     print(f"| memory of a box beside its program, MB | {own / 1024:.2f} | 1.5 | {'met' if own <= 1536 else 'missed'} |", file=out)
+    report_compile(compiles, out)
     print(f"\n{up} of {a.at_once} boxes at once ran after {seconds:.2f} s; the machine has {machine / 1024:.2f} MB less for each, its shell and the kernel's own with it.", file=out)
     for name, (seconds, good) in rows.items():
         print(f"{good} of {a.row} in a row with {name}: {seconds:.2f} s, {seconds / a.row * 1e3:.2f} ms each.", file=out)
@@ -261,9 +309,10 @@ def main():
     with open(a.raw, "w") as raw:
         times, failed = measure(a, everybody, raw)
         rows = {c.name: in_a_row(c, a.row, raw) for c in everybody if c.name in ("sbxrun do", "bwrap")}
+        compiles = compile_costs(a, everybody[1], raw)
         many = at_once(a, everybody[1], a.at_once, raw)
     with open(a.table, "w") as out:
-        report(a, everybody, times, failed, rows, many, out)
+        report(a, everybody, times, failed, rows, many, compiles, out)
 
 
 main()

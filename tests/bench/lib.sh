@@ -196,6 +196,12 @@ bench_bundles() {
 		>"$bench_work/$1-sleep/config.json"
 }
 
+# bench_strict CONFIG: the bundle strict, in which the program has no right that a policy could take away.
+bench_strict() {
+	bench_bundles strict '.process.capabilities = {} | .process.noNewPrivileges = true | .root.readonly = true | del(.hooks)
+		| .mounts |= map(if .type == "cgroup" then .options = (.options // []) - ["rw"] + ["ro"] else . end)' "$1"
+}
+
 # The config that `runc spec` writes; all contestants get the same one.
 bench_spec() {
 	(bench_in "$bench_cache/bench-bookworm" /usr/sbin/runc spec --bundle /bench) || return 1

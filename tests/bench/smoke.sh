@@ -67,5 +67,31 @@ SBXRUN=$runtime "$here/do.sh" --n 2 --peers none --out "$work" >"$work/log" 2>&1
 expect do.tsv 4 $'^run\tsh\t(plain|sbxrun do)\t[0-9.]+\t[0-9.]+$'
 expect do.tsv 1 $'^row\t2\tsbxrun do\t[0-9.]+\t2$'
 expect do.tsv 1 $'^at_once\t2\tsbxrun do\t[0-9.]+\t2\t[1-9]'
+expect do.tsv 8 $'^compile\t(plain|none|calls|full)\t[0-9.]+\t[0-9.]+$'
+expect do.md 2 '^\| a compile with --denials (calls|full), of none.s processor time \| [0-9.]+ \| 1\.05 \|'
 expect do.md 1 '^\| first output \| ([0-9.]+ / [0-9.]+ / [0-9.]+ \| ){2}'
 expect do.md 1 '^\| memory of a box beside its program, MB \| [0-9.]+ \| 1\.5 \|'
+
+# The part that measures boxes that stay.
+SBXRUN=$runtime "$here/box.sh" --n 2 --out "$work" >"$work/log" 2>&1 || {
+	echo "error: box.sh failed"
+	cat "$work/log"
+	exit 1
+}
+expect box.tsv 4 $'^call\t(box create|exec of the runtime)\t[0-9.]+\t[0-9.]+$'
+expect box.tsv 1 $'^idle\t2\treaper\t2\t[1-9]'
+expect box.md 1 '^\| box exec, of the runtime.s exec \| [0-9.]+ \| 1\.3 \|'
+expect box.md 1 '^\| memory of an idle box, MB \| [0-9.]+ \| 1\.5 \|'
+expect box.md 0 ' failed [0-9]+ times'
+
+# And the one that measures what goes through a carrier.
+SBXRUN=$runtime "$here/egress.sh" --megabytes 16 --n 1 --out "$work" >"$work/log" 2>&1 || {
+	echo "error: egress.sh failed"
+	cat "$work/log"
+	exit 1
+}
+expect egress.tsv 6 $'^(down|up)load\t(direct|transparent|connect)\t[0-9.]+\t'
+expect egress.tsv 3 $'^call\t(a tool call|do|box run)\t[0-9.]+\t'
+expect egress.md 1 '^\| download, transparent, of direct \| [0-9.]+ \| ≥ 0\.7 \|'
+expect egress.md 1 '^sbxrun-net: '
+expect egress.md 0 ' failed [0-9]+ times'

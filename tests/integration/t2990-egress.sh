@@ -130,6 +130,15 @@ much_is_carried_whole() {
 	[ "$(_of .usage.network.bytes_in)" = $((1048576 + 3072000)) ]
 }
 
+# The head that the host gets is longer than the one that came.
+a_request_may_come_with_as_much_of_its_body_as_there_is_room_for() {
+	lab
+	_box --json --timeout 60 --allow good.example 'dd if=/dev/zero bs=1k count=600 2>/dev/null | tr "\000" x >body
+		for i in 1 2 3 4; do { printf "PUT /$i HTTP/1.1\r\nHost: good.example\r\nContent-Length: 614400\r\n\r\n"; cat body; } >put; nc good.example 80 <put | tail -n +5 | wc -c; done'
+	is "$(_of .stdout)" $'614436\n614436\n614436\n614436'
+	is "$(_of .denials)" '[]'
+}
+
 protocols_that_are_neither_are_carried() {
 	lab
 	_box --json --allow good.example:5432 'say() { printf "$1" | nc good.example 5432 | od -An -c | tr -d " \n"; echo; }

@@ -2,7 +2,7 @@
 """lab.py DIR: the world outside of a box, in a network namespace of its own (lib/lab.sh): a resolver and servers, at every address.
 
 It writes what it is asked for, a line each: DIR/names (questions), DIR/seen (connections: address, port and what was said first).
-LAB_PORTS says which ports it has, and else there are all: 80 and 8080 speak HTTP, 22 says who it is at once, 443 and 5432 send back what they get, 7 sends a megabyte.
+LAB_PORTS says which ports it has, and else there are all: 80 and 8080 speak HTTP, 22 says who it is at once, 443 and 5432 send back what they get, 7 sends a megabyte, 9 sends without end.
 """
 import os
 import socket
@@ -112,7 +112,7 @@ class Server(socketserver.BaseRequestHandler):
         try:
             if port == 22:
                 s.sendall(b"SSH-2.0-lab\r\n")
-            first = b"" if port == 7 else s.recv(65536)
+            first = b"" if port in (7, 9) else s.recv(65536)
             if port in (80, 8080):
                 while b"\r\n\r\n" not in first and b"\n\n" not in first:
                     more = s.recv(65536)
@@ -124,6 +124,9 @@ class Server(socketserver.BaseRequestHandler):
                 self.http(s, first)
             elif port == 7:
                 s.sendall(b"x" * (1 << 20))
+            elif port == 9:
+                while True:
+                    s.sendall(b"x" * (1 << 20))
             else:
                 while first:
                     s.sendall(first)
@@ -163,7 +166,7 @@ class Threads6(Threads):
     address_family = socket.AF_INET6
 
 
-for number in map(int, os.environ.get("LAB_PORTS", "22 80 443 5432 7 8080").split()):
+for number in map(int, os.environ.get("LAB_PORTS", "22 80 443 5432 7 9 8080").split()):
     threading.Thread(target=Threads(("0.0.0.0", number), Server).serve_forever, daemon=True).start()
 threading.Thread(target=Threads(("11.0.0.2", 53), Names).serve_forever, daemon=True).start()
 try:

@@ -4,6 +4,7 @@
 #
 #	lab			the test's own namespace becomes a host at 11.0.0.1; every other address is in the lab (lib/lab.py), whose resolver
 #				is this host's. Kept: $LAB/names, $LAB/seen
+#	lab_far_away MS		from now on the way there and back takes so long
 #	asked REGEX, reached REGEX		whether the lab was asked for such a name; whether such a connection came
 #	nobody_asked REGEX, nobody_reached REGEX
 #	carrier			the pid of the process that carries the connections of a box of this test
@@ -55,6 +56,19 @@ _lab_connect() {
 	ip link add lab-near type veth peer name lab-far netns "$LAB_PID" 2>/dev/null
 }
 _lab_is_apart() { [ "$(readlink "/proc/$LAB_PID/ns/net")" != "$(readlink /proc/self/ns/net)" ]; }
+
+lab_far_away() {
+	needs cc
+	[ -c /dev/net/tun ] || skip 'no interfaces of a program here'
+	cc -std=gnu17 -O2 -o "$T/delay" "$TESTS_DIR/lib/delay.c"
+	"$T/delay" "$1" slow-near "$LAB_PID" slow-far >"$LAB/wire" &
+	wait_until 10 grep -q up "$LAB/wire"
+	nsenter -t "$LAB_PID" -n sh -c 'ip addr del 11.0.0.2/24 dev lab-far; ip addr add 11.0.0.2/24 dev slow-far; ip link set slow-far up'
+	ip addr del 11.0.0.1/24 dev lab-near
+	ip addr add 11.0.0.1/24 dev slow-near
+	ip link set slow-near up
+	ip route add default via 11.0.0.2
+}
 
 asked() { wait_until 10 grep -qE "$1" "$LAB/names"; }
 reached() { wait_until 10 grep -qE "$1" "$LAB/seen"; }
