@@ -535,6 +535,27 @@ TEST(without_a_profile_the_list_holds)
 	CHECK_INT(verdict(&p, "init_module", 0, 0, 0), SECCOMP_RET_KILL_PROCESS);
 }
 
+/* As of a kernel without it: anything else makes useradd give up. */
+TEST(the_audit_system_is_not_there)
+{
+	const uint32_t absent = SECCOMP_RET_ERRNO | EPROTONOSUPPORT;
+	struct seccomp_program p = filter_of("engine", "");
+
+	CHECK_INT(verdict(&p, "socket", AF_NETLINK, 3, 9), absent);
+	CHECK_INT(verdict(&p, "socket", AF_NETLINK, 3, 12), EPERM_);
+	p = filter_of("engine",
+		      "{\"defaultAction\": \"SCMP_ACT_ERRNO\", \"syscalls\": [{\"names\": "
+		      "[\"read\", \"socket\"], \"action\": \"SCMP_ACT_ALLOW\"}]}");
+	CHECK_INT(verdict(&p, "socket", AF_NETLINK, 3, 9), absent);
+	CHECK_INT(verdict(&p, "socket", AF_NETLINK, 3, 0), SECCOMP_RET_ALLOW);
+	p = filter_of("engine",
+		      "{\"defaultAction\": \"SCMP_ACT_ERRNO\", \"syscalls\": [{\"names\": "
+		      "[\"socket\"], \"action\": \"SCMP_ACT_KILL\"}]}");
+	CHECK_INT(verdict(&p, "socket", AF_NETLINK, 3, 9), SECCOMP_RET_KILL_THREAD);
+	p = filter_of("code", "");
+	CHECK_INT(verdict(&p, "socket", AF_NETLINK, 3, 9), EPERM_);
+}
+
 TEST(a_profile_that_opens_everything_opens_the_list)
 {
 	struct seccomp_program p = filter_of("engine", "{\"defaultAction\": \"SCMP_ACT_ALLOW\"}");
@@ -620,9 +641,9 @@ TEST(a_policy_only_makes_filters_stricter)
 	static const char *const names[] = {"read",  "socket", "clone",	     "ioctl", "personality",
 					    "ptrace", "bpf",	"clone3",     "unshare", "kexec_load",
 					    "socketpair"};
-	static const uint64_t values[] = {0,	   1,	       2,	10,	   16,
-					  40,	   0x5412,     0x541c,	8,	   0x20008,
-					  0x40000, 0x10000000, 0x20000, 0xffffffff};
+	static const uint64_t values[] = {0,	   1,	    2,		9,	 10,
+					  16,	   40,	    0x5412,	0x541c,	 8,
+					  0x20008, 0x40000, 0x10000000, 0x20000, 0xffffffff};
 	static const char *const ops[] = {"EQ", "NE", "LT", "GE", "MASKED_EQ"};
 	const unsigned int rounds = unit_rounds(2000);
 	unsigned int round, i, k;
