@@ -15,6 +15,8 @@
 #include "oci/notes.h"
 
 struct box_deed;
+struct create_options;
+struct explanation;
 struct learning;
 struct cli_command;
 
@@ -148,6 +150,7 @@ struct cli {
 	bool with_refused;
 	struct learning *learning;	   /* for the command that is watched … */
 	const struct cli_command *wrapped; /* … which this is */
+	const struct explanation *held;	   /* by it, if it was refused: what refused it */
 	const char *profile_shown;	   /* by `do`: whose list its filter is */
 	/* the rest */
 	bool dashes; /* "--" stood before the first word */
@@ -169,6 +172,11 @@ enum cli_kind {
 	CLI_LIST,  /* may be repeated */
 	CLI_MAYBE, /* a text behind "=", or "default" */
 };
+
+/* For learn, after a failure that a policy may be the reason of: what the container would have been
+ * held to. */
+void cli_held(struct cli *c, const struct create_options *o, const struct error *why);
+void cli_held_by(struct cli *c, struct explanation *x, const struct error *why);
 
 struct cli_option {
 	const char *name;

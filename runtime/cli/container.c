@@ -114,7 +114,10 @@ static int run_run(struct cli *c, struct error *e)
 		return err_set(e, ERR_USAGE,
 			       "--detach: learn watches the container until it ends");
 	o.create.learning = c->learning;
-	return life_run(&o, c->arena, &c->status, e);
+	if (life_run(&o, c->arena, &c->status, e) == 0)
+		return 0;
+	cli_held(c, &o.create, e);
+	return -1;
 }
 
 static const struct cli_option run_options[] = {

@@ -251,6 +251,16 @@ static int do_explain(const struct cli *c, const struct box_request *q, struct e
 	return cli_print(&b, e);
 }
 
+/* For learn, once the box was not made. */
+static void do_held(struct cli *c, const struct box_request *q, const struct error *why)
+{
+	struct box_explanation *x = arena_new(c->arena, struct box_explanation);
+	struct error ignored;
+
+	if (c->learning && box_explain(q, c->arena, x, &ignored) == 0)
+		cli_held_by(c, &x->held, why);
+}
+
 static int do_run(struct cli *c, struct error *e)
 {
 	struct box_result *r = arena_new(c->arena, struct box_result);
@@ -269,6 +279,8 @@ static int do_run(struct cli *c, struct error *e)
 	result = box_do(&q, c->arena, r, e);
 	c->profile_shown = r->profile;
 	c->status = c->failure = box_exit_status(r);
+	if (result < 0)
+		do_held(c, &q, e);
 	if (result < 0 && !c->json && !c->stream)
 		return -1;
 	c->fails = NULL; /* what follows is the object */

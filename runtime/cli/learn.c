@@ -8,6 +8,8 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "life/explain.h"
+#include "policy/remedy.h"
 
 enum { OUTPUT_MAX = 16 << 20 };
 
@@ -20,6 +22,25 @@ static int learn_open_output(const char *path, struct error *e)
 	return fd < 0 ? err_sys(e, "--output: open %s", path) : fd;
 }
 
+void cli_held_by(struct cli *c, struct explanation *x, const struct error *why)
+{
+	/* What only init could judge, such as who owns a hook. */
+	if (policy_remedy_add(why->text, NULL, c->arena, &x->needed))
+		policy_clamps_add(&x->refusals, policy_remedy_row(why->text, c->arena), why->text,
+				  c->arena);
+	if (x->refusals.n)
+		c->held = x;
+}
+
+void cli_held(struct cli *c, const struct create_options *o, const struct error *why)
+{
+	struct explanation *x = arena_new(c->arena, struct explanation);
+	struct error ignored;
+
+	if (c->learning && life_explain(o, c->arena, x, &ignored) == 0)
+		cli_held_by(c, x, why);
+}
+
 static int learn_print(const struct cli *c, enum learn_format format, int fd, struct error *e)
 {
 	const struct learn_view view = {.learning = c->learning,
@@ -27,7 +48,15 @@ static int learn_print(const struct cli *c, enum learn_format format, int fd, st
 					.with_refused = c->with_refused};
 	struct buf b = buf_new(c->arena, OUTPUT_MAX);
 
-	learn_write(&view, format, c->arena, &b);
+	if (c->held) {
+		const struct learn_refusal refusal = {.policy = &c->held->policy,
+						      .refusals = &c->held->refusals,
+						      .needed = &c->held->needed};
+
+		learn_write_refusal(&refusal, format, c->arena, &b);
+	} else {
+		learn_write(&view, format, c->arena, &b);
+	}
 	if (b.overflow)
 		return err_set(e, ERR_SYSTEM, "learn: the output is too large");
 	/* EINVAL: no file, but a pipe or a terminal. */
@@ -42,7 +71,16 @@ static int learn_print(const struct cli *c, enum learn_format format, int fd, st
 /* The status is the program's; a report that can't be written is a failure of ours. */
 static int learn_watch(struct cli *c, enum learn_format format, int fd, struct error *e)
 {
-	if (c->wrapped->run(c, e) < 0 || learn_end(c->learning, e) < 0)
+	const int result = c->wrapped->run(c, e);
+	struct error ignored;
+
+	if (c->held && format == LEARN_OCI && result == 0)
+		return err_set(e, ERR_CONFIG,
+			       "learn: the policy refused it, so that there is no profile; "
+			       "--format text says what it would have to give");
+	if (c->held && (format == LEARN_OCI || learn_print(c, format, fd, &ignored) == 0))
+		return result;
+	if (result < 0 || learn_end(c->learning, e) < 0)
 		return -1;
 	if (!c->learning->tally->tasks)
 		return err_set(e, ERR_SYSTEM, "learn: no program was executed");

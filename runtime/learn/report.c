@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "json/json.h"
 #include "learn/needs.h"
+#include "policy/remedy.h"
 #include "policy/words.h"
 
 enum { COLUMNS = 96 };
@@ -166,14 +167,13 @@ static void text_refused(struct buf *b, const struct learn_view *v, const struct
 		buf_str(b, "\nThe filter refused nothing.\n");
 }
 
-static void text_rows(struct buf *b, const struct learning *l, const char *rows)
+static void text_rows(struct buf *b, const struct policy *p, const char *what, const char *rows)
 {
 	if (*rows)
 		buf_printf(b,
-			   "\nA policy that gives it (sbxrun-policy(5)); each call is the "
-			   "kernel's surface\n  {\"version\": 1, \"policies\": {\"NAME\": "
-			   "{\"base\": \"%s\", %s}}}\n",
-			   l->policy.name, rows);
+			   "\nA policy that gives it (sbxrun-policy(5)); each %s\n  "
+			   "{\"version\": 1, \"policies\": {\"NAME\": {\"base\": \"%s\", %s}}}\n",
+			   what, p->name, rows);
 }
 
 static void text_write(const struct learn_view *v, const struct needs *n, struct arena *a,
@@ -203,7 +203,7 @@ static void text_write(const struct learn_view *v, const struct needs *n, struct
 	if (n->exec_gain)
 		buf_str(b, "\nMemory that is writable and executable was refused (row "
 			   "write-execute, or the language's own).\n");
-	text_rows(b, l, needs_rows(l, n, a));
+	text_rows(b, &l->policy, "call is the kernel's surface", needs_rows(l, n, a));
 	if (ours.n) {
 		buf_printf(b, "\nNeeded by sbxrun's own first process (%zu)\n", ours.n);
 		text_names(b, &ours);
@@ -344,6 +344,44 @@ static void json_report(const struct learn_view *v, const struct needs *n, struc
 		json_write_string(b, not_seen[i]);
 	}
 	buf_str(b, "]}\n");
+}
+
+/* ---- what was refused whole ---- */
+
+/* Without the policy, and without how to allow it, which the rows say. */
+static const char *refusal_text(const char *text, struct arena *a)
+{
+	const char *from = strstr(text, " refuses "), *to = strstr(text, "; to allow it,");
+
+	from = from ? from + strlen(" refuses ") : text;
+	return arena_strndup(a, from, to && to > from ? (size_t)(to - from) : strlen(from));
+}
+
+static void refusal_print(const struct learn_refusal *r, struct arena *a, struct buf *b)
+{
+	size_t i;
+
+	buf_printf(b, "learned: policy %s refuses this, and nothing ran\n\nRefused by the policy\n",
+		   r->policy->name);
+	for (i = 0; i < r->refusals->n; i++)
+		buf_printf(b, "  %s\n", refusal_text(r->refusals->v[i].text, a));
+	text_rows(b, r->policy, "row is a protection that it then does without",
+		  policy_remedy_rows(r->needed, a));
+	buf_str(b, "\nNot seen\n  what the program does: run it under a policy that lets it\n");
+}
+
+void learn_write_refusal(const struct learn_refusal *r, enum learn_format format, struct arena *a,
+			 struct buf *b)
+{
+	if (format == LEARN_TEXT) {
+		refusal_print(r, a, b);
+		return;
+	}
+	buf_str(b, "{\"policy\":");
+	json_write_string(b, r->policy->name);
+	buf_str(b, ",\"ran\":false,\"refusals\":");
+	policy_clamps_write(r->refusals, b);
+	buf_printf(b, ",\"rows\":{%s}}\n", policy_remedy_rows(r->needed, a));
 }
 
 /* ---- an OCI object ---- */

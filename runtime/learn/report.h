@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "learn/watch.h"
+#include "policy/policy.h"
 
 enum learn_format { LEARN_TEXT, LEARN_JSON, LEARN_OCI };
 
@@ -18,6 +19,17 @@ struct learn_view {
 	const char *profile; /* of `do`: whose list the filter is; NULL: the config has its own */
 	bool with_refused;   /* the profile has what was refused, too */
 };
+
+/* A container that a policy refused: nothing ran. */
+struct learn_refusal {
+	const struct policy *policy;
+	const struct policy_clamps *refusals;
+	const struct policy_text *needed; /* what would have to be given */
+};
+
+/* As text or JSON; there is no profile of what did not run. */
+void learn_write_refusal(const struct learn_refusal *r, enum learn_format format, struct arena *a,
+			 struct buf *b);
 
 void learn_write(const struct learn_view *v, enum learn_format format, struct arena *a,
 		 struct buf *b);

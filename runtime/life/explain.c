@@ -22,6 +22,7 @@
 #include "life/settle.h"
 #include "oci/names.h"
 #include "policy/conditions.h"
+#include "policy/remedy.h"
 #include "policy/tighten.h"
 #include "rootfs/guard.h"
 #include "rootfs/mount.h"
@@ -137,6 +138,13 @@ static void explain_notes(const struct create_options *o, const struct host_fact
 		notes_add(ret, p->cgroup.warnings.v[i], a);
 }
 
+static void refusal_of_source(const struct mount_plan *m, const char *text, struct arena *a,
+			      struct policy_clamps *ret)
+{
+	policy_clamps_add(ret, policy_rows[LEVEL_HOST_PATHS].id, text, a);
+	ret->v[ret->n - 1].path = m->source ? arena_strdup(a, m->source) : NULL;
+}
+
 /* Sources that init would refuse when it opens them: all of them, since whoever asks wants to know
  * once. What can't be opened here may be there for init (the caller's own ids), and is not judged.
  */
@@ -153,7 +161,7 @@ static void explain_sources(struct plan *p, struct arena *a, struct policy_clamp
 			continue;
 		fd = mount_open_source(p, &p->mounts[i], looks, &e);
 		if (fd < 0 && e.class == ERR_CONFIG)
-			policy_clamps_add(ret, policy_rows[LEVEL_HOST_PATHS].id, e.text, a);
+			refusal_of_source(&p->mounts[i], e.text, a, ret);
 	}
 }
 
@@ -205,6 +213,46 @@ static int explain_plan(const struct create_options *o, const struct policy *pol
 	return 0;
 }
 
+/* Unless it was told. */
+static void refusals_add(struct policy_clamps *l, const struct policy_clamp *c, struct arena *a)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (str_eq(l->v[i].text, c->text))
+			return;
+	policy_clamps_add(l, c->row, c->text, a);
+}
+
+/* What would have to be given so that nothing is refused, each row by its own words. A row tells
+ * one refusal at a time, so those that are told are allowed, and it is asked again. */
+static int explain_needed(const struct create_options *o, struct arena *a, struct explanation *x,
+			  struct error *e)
+{
+	struct policy policy = x->policy;
+	struct policy_clamps now = x->refusals;
+	struct explanation next;
+	struct surface ignored;
+	bool added = true;
+	size_t i;
+
+	x->needed.name = arena_strdup(a, policy.name);
+	while (added && now.n) {
+		added = false;
+		for (i = 0; i < now.n; i++)
+			added |= policy_remedy_add(now.v[i].text, now.v[i].path, a, &x->needed);
+		policy = x->policy;
+		policy_apply(&x->needed, a, &policy);
+		next = (struct explanation){.policy = policy};
+		if (added && explain_plan(o, &policy, NULL, a, &next, &ignored, e) < 0)
+			return -1;
+		now = next.refusals;
+		for (i = 0; i < now.n; i++)
+			refusals_add(&x->refusals, &now.v[i], a);
+	}
+	return 0;
+}
+
 /* r: of the container that there is already, or NULL. */
 static int explain_with(const struct create_options *o, const struct policy *policy,
 			const struct record *r, struct arena *a, struct explanation *ret,
@@ -228,7 +276,9 @@ int life_explain(const struct create_options *o, struct arena *a, struct explana
 		return -1;
 	if (o->box.ids_if_possible && policy.level[LEVEL_USER_NS] == USER_NS_ALWAYS)
 		policy.level[LEVEL_USER_NS] = USER_NS_AUTO;
-	return explain_with(o, &policy, NULL, a, ret, e);
+	if (explain_with(o, &policy, NULL, a, ret, e) < 0)
+		return -1;
+	return explain_needed(o, a, ret, e);
 }
 
 int life_explain_container(const char *root, const char *id, struct arena *a,

@@ -29,6 +29,7 @@ struct explanation {
 	struct policy policy;
 	struct policy_clamps clamps;
 	struct policy_clamps refusals;
+	struct policy_text needed; /* what the policy would have to give instead */
 	struct notes notes;	/* what this host can't give */
 	struct surface here, as_asked;
 	const struct plan *plan; /* under the policy */

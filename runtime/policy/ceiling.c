@@ -8,9 +8,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/netlink.h>
 #include <linux/sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
@@ -434,6 +436,42 @@ static void keep_border(struct rewriting *w)
 						      .action = c->default_action});
 }
 
+static bool rule_has(const struct oci_seccomp_rule *r, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < r->names.n; i++)
+		if (str_eq(r->names.v[i], name))
+			return true;
+	return false;
+}
+
+/* As of a kernel without an audit system: useradd and others then do without. Any other error makes
+ * them give up. What a profile itself says against sockets stays as it is. */
+static void add_no_audit(struct rewriting *w)
+{
+	static struct oci_seccomp_arg args[] = {
+		{.index = 0, .value = AF_NETLINK, .op = OCI_OP_EQ},
+		{.index = 2, .value = NETLINK_AUDIT, .op = OCI_OP_EQ},
+	};
+	const struct policy *p = w->t->p;
+	size_t i;
+
+	for (i = 0; i < w->rules.n; i++)
+		if (!action_opens(w->rules.v[i].action) && rule_has(&w->rules.v[i], "socket"))
+			return;
+	if (p->level[LEVEL_SECCOMP] != SECCOMP_ENGINE || policy_gives(p, LIST_SOCKETS, "netlink") ||
+	    policy_gives(p, LIST_SOCKETS, "netlink-audit"))
+		return;
+	add_rule(w, (struct oci_seccomp_rule){
+			    .names = one_name(w->t->a, "socket"),
+			    .action = OCI_ACT_ERRNO,
+			    .errno_ret = {.set = true, .v = EPROTONOSUPPORT},
+			    .args = {.n = ARRAY_SIZE(args), .v = args},
+			    .joint = true,
+		    });
+}
+
 /* Also where the row seccomp leaves the profile as it is: then this may be all that it says. */
 int row_foreign_abi(struct tightening *t, struct error *e)
 {
@@ -478,8 +516,10 @@ int row_seccomp(struct tightening *t, struct error *e)
 			keep_closing(&w, c->syscalls.v[i]);
 	rewrite_default(&w);
 	keep_border(&w);
-	if (c->default_action == OCI_ACT_ERRNO)
+	if (c->default_action == OCI_ACT_ERRNO) {
 		add_closing(&w, CALL_nosys, nosys);
+		add_no_audit(&w);
+	}
 	add_closing(&w, CALL_kill, kill);
 	c->syscalls.n = w.rules.n;
 	c->syscalls.v = w.rules.v;

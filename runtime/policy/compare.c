@@ -69,7 +69,7 @@ static struct policy_words list_change(const struct policy_words *base,
 	return (struct policy_words){n, v};
 }
 
-static void text_apply(const struct policy_text *t, struct arena *a, struct policy *p)
+void policy_apply(const struct policy_text *t, struct arena *a, struct policy *p)
 {
 	size_t i;
 
@@ -140,7 +140,7 @@ int policy_find(const struct policy_file *f, const char *name, struct arena *a, 
 			       json_show(at).text);
 	*ret = *preset;
 	while (n) {
-		text_apply(chain[--n], a, ret);
+		policy_apply(chain[--n], a, ret);
 		if (text_check_denied(chain[n], ret, e) < 0)
 			return -1;
 	}
@@ -182,7 +182,7 @@ int policy_from_text(const struct policy_text *t, struct arena *a, struct policy
 	if (!preset)
 		return err_set(e, ERR_CONFIG, "base: there is no preset %s", json_show(base).text);
 	*ret = *preset;
-	text_apply(t, a, ret);
+	policy_apply(t, a, ret);
 	return 0;
 }
 

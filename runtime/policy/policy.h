@@ -130,6 +130,9 @@ void policy_to_text(const struct policy *p, struct arena *a, struct policy_text 
 int policy_from_text(const struct policy_text *t, struct arena *a, struct policy *ret,
 		     struct error *e);
 
+/* What the text says is so in *p, too; it gets the text's name. */
+void policy_apply(const struct policy_text *t, struct arena *a, struct policy *p);
+
 /* As strict as both, row by row. */
 struct policy policy_meet(const struct policy *x, const struct policy *y, struct arena *a);
 
@@ -142,6 +145,7 @@ bool policy_gives(const struct policy *p, enum policy_list list, const char *wor
 struct policy_clamp {
 	char *row;
 	char *text;
+	char *path; /* of a refusal: the source of the mount; NULL: there is none */
 };
 struct policy_clamps { size_t n; size_t cap; struct policy_clamp *v; };
 /* As a JSON array of objects. */

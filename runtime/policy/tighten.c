@@ -62,7 +62,8 @@ void policy_clamps_write(const struct policy_clamps *l, struct buf *b)
 void policy_clamps_add(struct policy_clamps *l, const char *row, const char *text, struct arena *a)
 {
 	l->v = arena_grow(a, l->v, &l->cap, l->n + 1, sizeof(*l->v));
-	l->v[l->n++] = (struct policy_clamp){arena_strdup(a, row), arena_strdup(a, text)};
+	l->v[l->n++] =
+		(struct policy_clamp){.row = arena_strdup(a, row), .text = arena_strdup(a, text)};
 }
 
 void row_clamped(struct tightening *t, const char *fmt, ...)

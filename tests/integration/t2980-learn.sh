@@ -111,6 +111,74 @@ what_was_refused_is_told_with_the_row_that_would_give_it() {
 	rm -f "$T/state/explain:last"
 }
 
+# _refused_bundle: asks for what the policy engine does not give, two of a kind among it.
+_refused_bundle() {
+	bundle 'sh("echo ran")' 'caps(["CAP_NET_ADMIN", "CAP_SYS_PTRACE", "CAP_KILL"])' 'without_ns("ipc")' \
+		'mount({destination: "/boot", type: "bind", source: "/boot", options: ["rbind", "rw"]})' \
+		'mount({destination: "/host", type: "bind", source: "/", options: ["rbind", "ro"]})'
+}
+
+# All of it, though a container is told of the first alone; and those rows do allow it.
+a_container_that_a_policy_refuses_is_told_with_all_rows_that_would_allow_it() {
+	_refused_bundle
+	run sbx --policy engine learn --format json --output "$T/learned" run -b "$B" "$ID"
+	rc_is 1
+	like "$err" 'policy engine refuses the host.s ipc namespace'
+	unlike "$out" ran
+	is "$(_of '.policy, .ran')" $'engine\nfalse'
+	is "$(_of '.rows.capabilities.allow | sort | tostring')" '["CAP_NET_ADMIN","CAP_SYS_PTRACE"]'
+	is "$(_of '.rows["host-namespaces"].allow | tostring')" '["ipc"]'
+	is "$(_of '.rows["host-path-exceptions"].allow | sort | tostring')" '["/","/boot:rw"]'
+	is "$(_of '[.refusals[].row] | unique | tostring')" '["capabilities","host-namespaces","host-paths"]'
+	is "$(_of '.refusals | length')" 5
+	printf '{"version": 1, "policies": {"more": {"base": "engine", %s}}}\n' "$(_of '.rows | tojson | .[1:-1]')" >"$T/policy.json"
+	run sbx policy check "$T/policy.json"
+	rc_is 0
+	run sbx --policy engine learn --output "$T/learned" run -b "$B" "$ID"
+	rc_is 1
+	file_has "$T/learned" '^learned: policy engine refuses this, and nothing ran$'
+	file_has "$T/learned" '^  CAP_SYS_PTRACE \(process.capabilities.bounding\) \[capabilities\]$'
+	file_has "$T/learned" '"base": "engine", .*"capabilities": \{"allow": \["CAP_NET_ADMIN", "CAP_SYS_PTRACE"\]\}.*"host-path-exceptions"'
+	# As the administrator would have it, it runs.
+	mkdir "$T/etc"
+	mount -t tmpfs tmpfs "$T/etc"
+	mkdir "$T/etc/up" "$T/etc/work"
+	run unshare -m --propagation private sh -c 'mount -t overlay -o "lowerdir=/etc,upperdir=$1/etc/up,workdir=$1/etc/work" overlay /etc && mkdir -p /etc/sbxrun &&
+		install -m 644 "$1/policy.json" /etc/sbxrun/policy.json && shift && exec "$@"' sh "$T" "$SBXRUN" --root "$T/state" --policy more run -b "$B" "$ID"
+	umount "$T/etc"
+	rc_is 0
+	is "$out" ran
+	rm -f "$T/state/explain:last"
+}
+
+what_did_not_run_has_no_profile_and_leaves_the_file_as_it_was() {
+	_refused_bundle
+	echo before >"$T/learned"
+	run sbx --policy engine learn --format oci --output "$T/learned" run -b "$B" "$ID"
+	rc_is 1
+	is "$(<"$T/learned")" before
+	# A failure of another kind is nothing that rows would mend.
+	jq '.process.capabilities = {} | .mounts |= map(select(.destination != "/boot" and .destination != "/host")) | .root.path = "nowhere"
+		| .linux.namespaces += [{type: "ipc"}]' "$B/config.json" >"$B/new"
+	mv "$B/new" "$B/config.json"
+	run sbx --policy engine learn --format json --output "$T/learned" run -b "$B" "$ID"
+	rc_is 1
+	is "$(<"$T/learned")" before
+	rm -f "$T/state/explain:last"
+}
+
+a_box_that_is_refused_is_told_alike() {
+	bundle
+	_do -v /boot:/mnt -v "$T/state:/other" -- true
+	isnt "$rc" 0
+	is "$(_of .ran)" false
+	is "$(_of '.rows["host-path-exceptions"].allow | length')" 2
+	run sbx learn --format json --output "$T/learned" "do" --json --rootfs "$B/rootfs" -v /boot:/mnt -- true
+	is "$(jq -r .status <<<"$out")" sandbox_error
+	is "$(_of .ran)" false
+	rm -f "$T/state/explain:last"
+}
+
 what_the_config_itself_refuses_is_told_as_such() {
 	_caller
 	jq '.linux.seccomp = {defaultAction: "SCMP_ACT_ALLOW", syscalls: [{names: ["chroot"], action: "SCMP_ACT_ERRNO", errnoRet: 5}]}' "$B/config.json" >"$B/new"

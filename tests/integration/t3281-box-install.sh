@@ -200,6 +200,8 @@ what_the_operator_says_of_the_network_holds() {
 	# The default of somebody who lets no box reach anything is nothing.
 	run _with '{"version": 1, "network": {"enabled": false, "default": ["good.example:22"]}}' _box create --json --rootfs "$B/rootfs"
 	is "$(_of .limits.network)" none
+}
+
 # The documents' own program, with its imports changed.
 harombes_pipeline_runs_with_its_installation() {
 	_needs_pip

@@ -77,6 +77,16 @@ redis_keeps_and_saves() {
 	let_go
 }
 
+# What images' build steps and packages' scripts do; both speak to the audit system, if there is one.
+users_and_groups_are_made_and_removed() {
+	_start sleep 1000
+	_in sh -c 'useradd -m -G mail new && groupadd more && usermod -aG more new && id -nG new && chpasswd && userdel -r new && groupdel more; id new' <<<new:secret
+	like "$out" '^new mail more$'
+	like "$err" 'no such user'
+	unlike "$err" 'audit'
+	let_go
+}
+
 # What it says, and where to read why.
 sudo_gains_nothing_and_explain_says_so() {
 	_start sleep 1000

@@ -14,6 +14,7 @@
 #include "oci/oci.h"
 #include "policy/ceiling.h"
 #include "policy/conditions.h"
+#include "policy/remedy.h"
 #include "policy/tighten.h"
 #include "unit.h"
 
@@ -531,6 +532,27 @@ TEST(without_a_profile_the_list_holds)
 	CHECK_INT(verdict(&p, "init_module", 0, 0, 0), SECCOMP_RET_KILL_PROCESS);
 }
 
+/* As of a kernel without it: anything else makes useradd give up. */
+TEST(the_audit_system_is_not_there)
+{
+	const uint32_t absent = SECCOMP_RET_ERRNO | EPROTONOSUPPORT;
+	struct seccomp_program p = filter_of("engine", "");
+
+	CHECK_INT(verdict(&p, "socket", AF_NETLINK, 3, 9), absent);
+	CHECK_INT(verdict(&p, "socket", AF_NETLINK, 3, 12), EPERM_);
+	p = filter_of("engine",
+		      "{\"defaultAction\": \"SCMP_ACT_ERRNO\", \"syscalls\": [{\"names\": "
+		      "[\"read\", \"socket\"], \"action\": \"SCMP_ACT_ALLOW\"}]}");
+	CHECK_INT(verdict(&p, "socket", AF_NETLINK, 3, 9), absent);
+	CHECK_INT(verdict(&p, "socket", AF_NETLINK, 3, 0), SECCOMP_RET_ALLOW);
+	p = filter_of("engine",
+		      "{\"defaultAction\": \"SCMP_ACT_ERRNO\", \"syscalls\": [{\"names\": "
+		      "[\"socket\"], \"action\": \"SCMP_ACT_KILL\"}]}");
+	CHECK_INT(verdict(&p, "socket", AF_NETLINK, 3, 9), SECCOMP_RET_KILL_THREAD);
+	p = filter_of("code", "");
+	CHECK_INT(verdict(&p, "socket", AF_NETLINK, 3, 9), EPERM_);
+}
+
 TEST(a_profile_that_opens_everything_opens_the_list)
 {
 	struct seccomp_program p = filter_of("engine", "{\"defaultAction\": \"SCMP_ACT_ALLOW\"}");
@@ -616,9 +638,9 @@ TEST(a_policy_only_makes_filters_stricter)
 	static const char *const names[] = {"read",  "socket", "clone",	     "ioctl", "personality",
 					    "ptrace", "bpf",	"clone3",     "unshare", "kexec_load",
 					    "socketpair"};
-	static const uint64_t values[] = {0,	   1,	       2,	10,	   16,
-					  40,	   0x5412,     0x541c,	8,	   0x20008,
-					  0x40000, 0x10000000, 0x20000, 0xffffffff};
+	static const uint64_t values[] = {0,	   1,	    2,		9,	 10,
+					  16,	   40,	    0x5412,	0x541c,	 8,
+					  0x20008, 0x40000, 0x10000000, 0x20000, 0xffffffff};
 	static const char *const ops[] = {"EQ", "NE", "LT", "GE", "MASKED_EQ"};
 	const unsigned int rounds = unit_rounds(2000);
 	unsigned int round, i, k;
@@ -960,6 +982,65 @@ TEST(a_read_only_sys_is_a_source_where_root_is_not_the_machines)
 	plan = (struct plan){.by_machine_root = false};
 	policy_set_conditions(engine, &c, &root_host, "/run/sbxrun", &arena, &plan);
 	CHECK(plan.guard.sources && plan.guard.shows_sys);
+}
+
+/* Allows what is refused until nothing is, and gives the rows that it took. */
+static const char *rows_that_allow(const char *more)
+{
+	const struct policy *engine = policy_preset_find("engine");
+	struct policy_text needed = {.name = (char[]){"more"}};
+	struct policy_clamps changed, refusals;
+	struct policy p = *engine;
+	struct oci_config c;
+	size_t i, round;
+
+	for (round = 0; round < 20; round++) {
+		c = config_of(more);
+		changed = refusals = (struct policy_clamps){0};
+		policy_tighten_all(&p, &root_host, &c, &arena, &changed, &refusals);
+		for (i = 0; i < refusals.n; i++)
+			policy_remedy_add(refusals.v[i].text, NULL, &arena, &needed);
+		p = *engine;
+		policy_apply(&needed, &arena, &p);
+	}
+	return refusals.n ? refusals.v[0].text : policy_remedy_rows(&needed, &arena);
+}
+
+TEST(what_refusals_say_allows_what_they_refuse)
+{
+	CHECK_STR(
+		rows_that_allow("\"linux\": {\"namespaces\": [{\"type\": \"mount\"}]}, "
+				"\"process\": {\"args\": [\"a\"], \"cwd\": \"/\", "
+				"\"capabilities\": {\"bounding\": [\"CAP_BPF\", \"CAP_SYSLOG\"]}}"),
+		"\"capabilities\": {\"allow\": [\"CAP_BPF\", \"CAP_SYSLOG\"]}, "
+		"\"host-namespaces\": {\"allow\": [\"pid\", \"ipc\", \"uts\", \"network\"]}");
+}
+
+TEST(a_remedy_is_read_as_it_is_said)
+{
+	static const char
+		path[] = "policy x refuses mounts[0].source, /run/a: it is b [host-paths]; "
+			 "to allow it, an administrator gives \"host-path-exceptions\": "
+			 "{\"allow\": [\"PATH:rw\"]} to a policy in /etc/sbxrun/policy.json",
+		device[] = "policy x refuses access to devices [devices]; to allow it, an "
+			   "administrator gives \"devices\": {\"allow\": [\"/dev/NAME\"]} "
+			   "to a policy in /etc/sbxrun/policy.json",
+		hook[] = "policy x refuses the hook y [hooks]; to allow it, an administrator "
+			 "gives \"hooks\": \"as-asked\" to a policy in /etc/sbxrun/policy.json";
+	struct policy_text t = {0};
+
+	CHECK(policy_remedy_add(path, "/run/a", &arena, &t));
+	CHECK(!policy_remedy_add(path, "/run/a", &arena, &t)); /* it is there */
+	CHECK(!policy_remedy_add(path, NULL, &arena, &t));
+	CHECK(!policy_remedy_add(device, NULL, &arena, &t)); /* for a person to complete */
+	CHECK(!policy_remedy_add("no such container", NULL, &arena, &t));
+	CHECK(policy_remedy_add(hook, NULL, &arena, &t));
+	CHECK_STR(
+		policy_remedy_rows(&t, &arena),
+		"\"hooks\": \"as-asked\", \"host-path-exceptions\": {\"allow\": [\"/run/a:rw\"]}");
+	CHECK_STR(policy_remedy_row(hook, &arena), "hooks");
+	CHECK_STR(policy_remedy_row(path, &arena), "host-paths");
+	CHECK_STR(policy_remedy_row("no such container", &arena), "");
 }
 
 int main(void)
