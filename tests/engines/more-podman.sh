@@ -79,14 +79,14 @@ _pod_file() {
 		    hostPath: {path: $T/data, type: Directory}
 		  containers:
 		  - name: one
-		    image: $IMAGE
+		    image: localhost/with-path
 		    imagePullPolicy: Never
 		    command: [sh, -c, 'echo \$COLOUR >/data/said; trap "exit 0" TERM; while :; do sleep 0.1; done']
 		    env: [{name: COLOUR, value: red}]
 		    resources: {limits: {memory: 64Mi, cpu: 500m}}
 		    volumeMounts: [{name: data, mountPath: /data}]
 		  - name: two
-		    image: $IMAGE
+		    image: localhost/with-path
 		    imagePullPolicy: Never
 		    command: [sh, -c, 'echo from two; exec sleep 1000']
 		    securityContext: {runAsUser: 1000, allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: {drop: [ALL]}}
@@ -288,12 +288,18 @@ nothing_is_left() {
 	done
 }
 
+# Pods from files get neither a command nor a PATH but their image's.
+_images() {
+	e import --change 'CMD ["sleep", "1000"]' --change ENV=PATH=/bin "$SBXT_WORK/image.tar" localhost/infra
+	e import --change ENV=PATH=/bin "$SBXT_WORK/image.tar" localhost/with-path
+}
+
 # Ids for --userns=auto belong to this user; pods from files want to know an image that holds their namespaces.
 echo 'containers:700000:200000' | tee -a /etc/subuid >>/etc/subgid
 echo 'infra_image = "localhost/infra:latest"' >>/etc/containers/containers.conf.d/tests.conf
 type -P buildah >/dev/null || unset -f buildah_from_and_run buildah_volumes_and_failures
 make_template
-if ! { engine_up && e import --change 'CMD ["sleep", "1000"]' "$SBXT_WORK/image.tar" localhost/infra >>"$ENGINE_LOG" 2>&1; }; then
+if ! { engine_up && _images >>"$ENGINE_LOG" 2>&1; }; then
 	echo "not ok more start: $ENGINE did not come up"
 	tail -n 20 "$ENGINE_LOG" | sed 's/^/    /'
 	exit 1

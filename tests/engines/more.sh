@@ -135,11 +135,14 @@ _annotation_is_kept() {
 }
 
 attach() {
-	# What it says before somebody listens is in the log alone.
-	sh_up a 'read line; for n in 1 2 3 4 5 6 7 8 9 10; do echo got $line; sleep 0.2; done; exit 6' -i
-	run e attach "$C" < <(echo words)
+	local client
+	sh_up a 'trap "exit 6" USR1; while :; do echo here; sleep 0.1; done'
+	e attach --no-stdin "$C" >"$T/attached" 2>&1 &
+	client=$!
+	wait_until 20 grep -q here "$T/attached"
+	e kill -s USR1 "$C"
+	run wait "$client"
 	rc_is 6
-	like "$out" 'got words'
 }
 
 restart_policy() {

@@ -312,9 +312,13 @@ oom_is_reported() {
 	if [ "$ENGINE" = docker ]; then
 		wait_until 5 get_is '{{.State.OOMKilled}}' true
 	else
-		# podman 4.3 looks for the file elsewhere than where conmon 2.1.6 makes it, which is its caller's directory
-		wait_until 5 test -e oom
+		wait_until 5 _podman_or_conmon_knows
 	fi
+}
+
+# podman 4.3 looks for the file elsewhere than where conmon 2.1.6 makes it, which is its caller's directory.
+_podman_or_conmon_knows() {
+	[ -e oom ] || get_is '{{.State.OOMKilled}}' true
 }
 
 # ---- what the process may do ----
