@@ -81,6 +81,7 @@ class Runtime:
 	def __init__(self, channel, handler, image):
 		self.channel, self.handler, self.image = channel, handler, image
 		self.pods = 0
+		self.there = []
 
 	def call(self, method, message, reader=decode):
 		stub = self.channel.unary_unary(f"/runtime.v1.RuntimeService/{method}", request_serializer=encode,
@@ -93,7 +94,8 @@ class Runtime:
 		config = {1: {1: name, 2: f"uid-{name}", 3: "tests", 4: 0}, 2: "pod", 3: f"{DIR}/logs/{name}",
 			  8: {1: f"/pods-{self.handler}", 2: {1: options}}}
 		answer = self.call("RunPodSandbox", {1: config, 2: handler or self.handler})
-		return {"id": answer[1].decode(), "config": config, "options": options}
+		self.there.append({"id": answer[1].decode(), "config": config, "options": options})
+		return self.there[-1]
 
 	def create(self, pod, name, code, resources=None, mounts=None, security=None):
 		security = {3: pod["options"], **(security or {})}
@@ -130,6 +132,7 @@ class Runtime:
 	def away(self, pod):
 		self.call("StopPodSandbox", {1: pod["id"]})
 		self.call("RemovePodSandbox", {1: pod["id"]})
+		self.there.remove(pod)
 
 
 # ---- checks: each gives what must be the same for both handlers ----
@@ -334,6 +337,8 @@ def outcome(check, runtime):
 	try:
 		return check(runtime), None
 	except grpc.RpcError as error:
+		for pod in list(runtime.there):
+			runtime.away(pod)
 		return "error", f"{error.code()}: {error.details()}"
 
 
