@@ -70,7 +70,7 @@ known() {
 	local names engines why
 	while IFS=$'\t' read -r names engines why; do
 		# shellcheck disable=SC2053
-		[[ $names != \#* && $1 == $names && $kind == $engines ]] || continue
+		[[ $names != \#* && $1 == $names && ($kind == $engines || ${ENTER:+sid-}$kind == $engines) ]] || continue
 		echo "$why"
 		return 0
 	done <"$HERE/compare-known"

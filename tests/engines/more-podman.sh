@@ -210,13 +210,16 @@ run_of_the_host() {
 
 # ---- builds ----
 
+# buildah would raise limits that are not given, which not every root may.
+LIMITS=(--ulimit nofile=1024:1024 --ulimit nproc=1000:1000)
+
 build_in_steps() {
 	mkdir "$T/build"
 	echo words >"$T/build/file"
 	printf '%s\n' "FROM $IMAGE AS first" 'COPY file /src/file' 'RUN tr a-z A-Z </src/file >/src/out && id -u >>/src/out' "FROM $IMAGE" \
 		'ENV COLOUR=red' 'WORKDIR /made' 'COPY --from=first /src/out .' 'USER 1000' 'RUN id -u >/tmp/by; echo $COLOUR >>/tmp/by' \
 		'CMD ["cat", "/made/out", "/tmp/by"]' >"$T/build/Dockerfile"
-	run e build --isolation oci --network none -q -t "localhost/$P" "$T/build"
+	run e build "${LIMITS[@]}" --isolation oci --network none -q -t "localhost/$P" "$T/build"
 	rc_is 0
 	box "localhost/$P"
 	e rmi -f "localhost/$P" >/dev/null
@@ -226,7 +229,7 @@ build_in_steps() {
 build_that_fails() {
 	mkdir "$T/build"
 	printf '%s\n' "FROM $IMAGE" 'RUN echo before; exit 7' >"$T/build/Dockerfile"
-	run e build --isolation oci --network none --force-rm -t "localhost/$P" "$T/build"
+	run e build "${LIMITS[@]}" --isolation oci --network none --force-rm -t "localhost/$P" "$T/build"
 	isnt "$rc" 0
 	like "$out$err" 'before'
 	like "$out$err" '(exit )?status 7'
@@ -238,7 +241,7 @@ _buildah() {
 
 buildah_from_and_run() {
 	local made
-	made=$(_buildah from --pull-never "$IMAGE")
+	made=$(_buildah from "${LIMITS[@]}" --pull-never "$IMAGE")
 	run _buildah run --runtime "$PROGRAM" --isolation oci --network none "$made" -- sh -c 'echo out; id -u; echo x >/built; exit 9'
 	is "$rc/$out" $'9/out\n0'
 	run _buildah run --runtime "$PROGRAM" --isolation oci --network none --user 1000 "$made" -- sh -c 'id -u; cat /built; grep Seccomp: /proc/self/status'
@@ -254,7 +257,7 @@ buildah_from_and_run() {
 buildah_volumes_and_failures() {
 	local made
 	mkdir -m 777 "$T/data"
-	made=$(_buildah from --pull-never "$IMAGE")
+	made=$(_buildah from "${LIMITS[@]}" --pull-never "$IMAGE")
 	run _buildah run --runtime "$PROGRAM" --isolation oci --network none -v "$T/data:/data" "$made" -- sh -c 'echo mine >/data/file'
 	rc_is 0
 	file_has "$T/data/file" mine
