@@ -208,6 +208,10 @@ deps: ## install what the build needs (Debian, as root)
 check: ## fresh machine: install what the tests need, build every way, run all tests
 	@tests/check
 
+check-engines: ## every list of the engines, of this Debian and of sid, with runc beside it: a table in build/engines (half an hour)
+	@$(MAKE) --no-print-directory all
+	@tests/engines/all $(LISTS)
+
 bench: ## compare with crun, runc and others: tables and a picture in build/bench (9 minutes; BENCH=--quick: 2)
 	@$(MAKE) --no-print-directory all
 	@tests/bench/bench.sh $(BENCH)
@@ -248,6 +252,6 @@ clean: ## remove what was built
 	rm -rf build build-*
 
 help: ## print this
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-.PHONY: FORCE all unit run install uninstall deb dist deps check bench torture fuzz sanitize lint format print-programs print-library print-client clean help
+.PHONY: FORCE all unit run install uninstall deb dist deps check check-engines bench torture fuzz sanitize lint format print-programs print-library print-client clean help

@@ -14,7 +14,7 @@ I=localhost/compare
 # What the runtimes mount in ways of their own.
 not_ours="'/sys/fs/cgroup\|/proc/\(acpi\|keys\|timer_list\)\|/sys/firmware'"
 # docker shows a terminal's user another message for a status that isn't 0 now and then; nothing of the caller's comes along.
-export LC_ALL=C.UTF-8 TERM=xterm DOCKER_BUILDKIT=0
+export LC_ALL=C.UTF-8 TERM=xterm DOCKER_BUILDKIT=0 PODMAN_IGNORE_CGROUPSV1_WARNING=1
 
 # ---- the words of the lines ----
 
@@ -70,7 +70,7 @@ known() {
 	local names engines why
 	while IFS=$'\t' read -r names engines why; do
 		# shellcheck disable=SC2053
-		[[ $names != \#* && $1 == $names && $kind == $engines ]] || continue
+		[[ $names != \#* && $1 == $names && ($kind == $engines || ${ENTER:+sid-}$kind == $engines) ]] || continue
 		echo "$why"
 		return 0
 	done <"$HERE/compare-known"

@@ -2,8 +2,9 @@
 """cri.py SOCKET HANDLER RIVAL IMAGE DIR [userns]: what a kubelet asks of containerd, with two runtime handlers.
 
 Prints a verdict a check (`ok cri NAME`). Each check does its steps with both handlers and compares what comes out: a pod whose
-containers share a pid namespace, one with its own user namespace ("userns": containerd 2 has them, 1.6 has not), exec, stop,
-remove, and the oom_score_adj of Guaranteed pods. DIR is one that containerd sees under the same name.
+containers share a pid namespace, one with its own user namespace ("userns": containerd 2 has them, 1.6 has not), exec, stats, stop,
+remove, volumes with mounts below them, and the oom_score_adj of Guaranteed pods. Some have nothing to compare: a handler that nobody has, and two
+of ours with a policy each (HANDLER-engine, HANDLER-oci). DIR is one that containerd sees under the same name.
 
 The messages are few and small, so they are written here by their field numbers in the CRI's api.proto; no generated code.
 """
@@ -45,6 +46,11 @@ def encode(message):
 
 def decode(data):
 	"""The fields of a message; of a repeated one the last. Messages inside stay bytes."""
+	return {number: values[-1] for number, values in decode_all(data).items()}
+
+
+def decode_all(data):
+	"""The same with a list for each field."""
 	fields, at = {}, 0
 
 	def number():
@@ -61,10 +67,10 @@ def decode(data):
 	while at < len(data):
 		key = number()
 		if key & 7 == 0:
-			fields[key >> 3] = number()
+			fields.setdefault(key >> 3, []).append(number())
 		else:
 			size = number()
-			fields[key >> 3] = data[at:at + size]
+			fields.setdefault(key >> 3, []).append(data[at:at + size])
 			at += size
 	return fields
 
@@ -75,10 +81,11 @@ class Runtime:
 	def __init__(self, channel, handler, image):
 		self.channel, self.handler, self.image = channel, handler, image
 		self.pods = 0
+		self.there = []
 
-	def call(self, method, message):
+	def call(self, method, message, reader=decode):
 		stub = self.channel.unary_unary(f"/runtime.v1.RuntimeService/{method}", request_serializer=encode,
-						response_deserializer=decode)
+						response_deserializer=reader)
 		return stub(message, timeout=LIMIT)
 
 	def pod(self, options, handler=None):
@@ -87,7 +94,8 @@ class Runtime:
 		config = {1: {1: name, 2: f"uid-{name}", 3: "tests", 4: 0}, 2: "pod", 3: f"{DIR}/logs/{name}",
 			  8: {1: f"/pods-{self.handler}", 2: {1: options}}}
 		answer = self.call("RunPodSandbox", {1: config, 2: handler or self.handler})
-		return {"id": answer[1].decode(), "config": config, "options": options}
+		self.there.append({"id": answer[1].decode(), "config": config, "options": options})
+		return self.there[-1]
 
 	def create(self, pod, name, code, resources=None, mounts=None, security=None):
 		security = {3: pod["options"], **(security or {})}
@@ -124,6 +132,7 @@ class Runtime:
 	def away(self, pod):
 		self.call("StopPodSandbox", {1: pod["id"]})
 		self.call("RemovePodSandbox", {1: pod["id"]})
+		self.there.remove(pod)
 
 
 # ---- checks: each gives what must be the same for both handlers ----
@@ -190,6 +199,47 @@ def limits_and_volumes(runtime):
 	return seen
 
 
+def usage(cpu, memory, least):
+	"""Whether figures of a CpuUsage and of a MemoryUsage are there, and that of memory is at least so much and not much more."""
+	value = decode(decode(memory).get(2, b"")).get(1, 0)
+	return [decode(decode(cpu).get(2, b"")).get(1, 0) > 10**6, value >= least, value < least + (32 << 20)]
+
+
+def stats(runtime):
+	pod = runtime.pod({1: POD, 2: CONTAINER})
+	one = runtime.start(pod, "one", IDLE, resources={4: 64 << 20})
+	seen = [runtime.exec(one, "dd if=/dev/zero of=/dev/shm/x bs=1M count=8 2>/dev/null; n=0; while [ $n -lt 20000 ]; do n=$((n + 1)); done")]
+	answer = decode(runtime.call("ContainerStats", {1: one})[1])
+	seen.append(usage(answer[2], answer[3], 8 << 20))
+	listed = runtime.call("ListContainerStats", {1: {2: pod["id"]}}, decode_all)[1]
+	seen += [len(listed), usage(decode(listed[0])[2], decode(listed[0])[3], 8 << 20)]
+	linux = decode(decode(runtime.call("PodSandboxStats", {1: pod["id"]})[1])[2])
+	# The pod's cgroup is not ours: it counts whatever is below it.
+	seen += [4 in linux, decode(decode(linux.get(4, b"")).get(2, b"")).get(1, 0) >= 0]
+	runtime.away(pod)
+	return seen
+
+
+def a_volume_with_a_mount_below_it(runtime):
+	"""Read-only is the mount itself; what is below it only with recursive_read_only, which containerd 1.6 does not know."""
+	pod = runtime.pod({1: POD, 2: CONTAINER})
+	volume = {1: "/data", 2: f"{DIR}/nested", 3: 1}
+	look = "touch /data/x; touch /data/below/x; grep ' /data' /proc/mounts | cut -d' ' -f 2,4"
+	seen = [runtime.exec(runtime.start(pod, "one", IDLE, mounts=[volume]), look),
+		runtime.exec(runtime.start(pod, "two", IDLE, mounts=[{**volume, 8: 1}]), look)]
+	runtime.away(pod)
+	return seen
+
+
+def what_a_handler_can(runtime):
+	"""Its features, as the kubelet is told of them: containerd 2 asks the runtime, 1.6 says nothing."""
+	handlers = {}
+	for data in runtime.call("Status", {}, decode_all).get(3, []):
+		handler = decode(data)
+		handlers[handler.get(1, b"").decode()] = decode(handler.get(2, b""))
+	return handlers.get(runtime.handler, "nothing")
+
+
 def oom_score_of_a_guaranteed_pod(runtime):
 	"""Lowering it takes CAP_SYS_RESOURCE; without it the kubelet sees an error with either handler."""
 	pod = runtime.pod({1: POD, 2: CONTAINER})
@@ -244,8 +294,42 @@ def a_pod_with_user_and_pid_namespace(runtime):
 	return seen
 
 
-CHECKS = [life, a_command_that_is_missing, a_pod_with_one_pid_namespace, limits_and_volumes, oom_score_of_a_guaranteed_pod]
+# ---- checks with nothing to compare: what they give must be true ----
+
+def error_of(runtime, function, *arguments, **more):
+	"""The words of the refusal, none if there is none."""
+	try:
+		function(*arguments, **more)
+		return ""
+	except grpc.RpcError as error:
+		return error.details()
+
+
+def an_unknown_handler_is_refused(runtime):
+	why = error_of(runtime, runtime.pod, {1: POD, 2: CONTAINER}, handler="no-such")
+	return 'no runtime for "no-such" is configured' in why or why or "it ran"
+
+
+def two_handlers_with_two_policies(runtime):
+	"""Side by side on one node: under engine a capability is refused by its row, and what runs gains no privileges."""
+	strict, loose = (Runtime(runtime.channel, f"{runtime.handler}-{policy}", runtime.image) for policy in ("engine", "oci"))
+	asked = {1: {1: "NET_ADMIN"}}
+	pods = [handler.pod({1: POD, 2: CONTAINER}) for handler in (strict, loose)]
+	seen = []
+	for handler, pod in zip((strict, loose), pods):
+		one = handler.start(pod, "one", IDLE)
+		why = error_of(handler, handler.start, pod, "two", IDLE, security=asked)
+		seen.append((handler.exec(one, "sed -n 's/^NoNewPrivs:.//p' /proc/self/status")[0],
+			     re.findall(r"policy engine refuses CAP_NET_ADMIN.*\[capabilities\]", why) != [], why == ""))
+	for handler, pod in zip((strict, loose), pods):
+		handler.away(pod)
+	return seen == [("1\n", True, False), ("0\n", False, True)] or seen
+
+
+CHECKS = [life, a_command_that_is_missing, a_pod_with_one_pid_namespace, limits_and_volumes, a_volume_with_a_mount_below_it, stats,
+	  what_a_handler_can, oom_score_of_a_guaranteed_pod]
 USERNS = [a_pod_with_a_user_namespace, a_volume_with_mapped_ids, a_pod_with_user_and_pid_namespace]
+ALONE = [an_unknown_handler_is_refused, two_handlers_with_two_policies]
 
 
 def outcome(check, runtime):
@@ -253,6 +337,8 @@ def outcome(check, runtime):
 	try:
 		return check(runtime), None
 	except grpc.RpcError as error:
+		for pod in list(runtime.there):
+			runtime.away(pod)
 		return "error", f"{error.code()}: {error.details()}"
 
 
@@ -285,6 +371,11 @@ def main():
 			print(f"    {handler}: {why or 'no error'}\n    {rival}: {rival_why or 'no error'}")
 		else:
 			print("\n".join("    " + line for line in difference(rival, wanted, handler, seen)))
+	for check in ALONE:
+		seen, why = outcome(check, ours)
+		good = seen is True
+		failed = failed or not good
+		print(f"{'ok' if good else 'not ok'} cri {check.__name__.replace('_', '-')}" + ("" if good else f": {why or seen}"))
 	return failed
 
 

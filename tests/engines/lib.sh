@@ -15,6 +15,7 @@
 . "$TESTS_DIR/lib/dockerd.sh"
 
 # podman, as root or as the ordinary user $ROOTLESS that engines/inside has made.
+export PODMAN_IGNORE_CGROUPSV1_WARNING=1 # podman 5 says on stderr that v1 will be gone
 PODMAN=(podman)
 if [ -n "${ROOTLESS:-}" ]; then
 	PODMAN=(setpriv --reuid 4242 --regid 4242 --clear-groups -- env -u DBUS_SESSION_BUS_ADDRESS
@@ -117,9 +118,11 @@ on_terminal() {
 	run "$HERE/pty.py" "$@"
 }
 
-# [OPTION…]: the daemon, if the engine has one, with its options, and an image of the framework's busybox tree.
+# [OPTION…]: the daemon, if the engine has one, with its options, and an image of the framework's busybox tree. With $STORE images are containerd's.
 engine_up() {
-	[ "$ENGINE" != docker ] || dockerd_up "$ENGINE_LOG" --storage-driver overlay2 ${REMAP:+--userns-remap "$REMAP"} "$@" || return 1
+	local store=(--storage-driver overlay2)
+	[ -z "${STORE:-}" ] || store=(--feature containerd-snapshotter=true)
+	[ "$ENGINE" != docker ] || dockerd_up "$ENGINE_LOG" "${store[@]}" ${REMAP:+--userns-remap "$REMAP"} "$@" || return 1
 	tar -C "$SBXT_WORK/template/rootfs" -c . >"$SBXT_WORK/image.tar"
 	e import "$SBXT_WORK/image.tar" "$IMAGE" >>"$ENGINE_LOG" 2>&1
 }
