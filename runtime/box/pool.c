@@ -352,7 +352,7 @@ static void warm_adopt(struct running *x, const struct warm_hello *h, int fds[WA
 /* false: there is none, or not for us. */
 static bool warm_receive(struct running *x, int sock)
 {
-	struct warm_hello h;
+	struct warm_hello h = {0};
 	int got[WARM_FDS], fds[WARM_FDS], next = 0;
 	size_t n = 0, i;
 	ssize_t len = -1;

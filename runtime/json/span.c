@@ -135,10 +135,11 @@ struct json_span json_span_in(struct json_span s, const char *key)
 struct json_span json_span_element(struct json_span list, struct json_span before)
 {
 	const struct json_span none = {0};
-	const char *end = list.text + list.len, *p = list.text, *to;
+	const char *end, *p = list.text, *to;
 
 	if (!p)
 		return none;
+	end = list.text + list.len;
 	if (before.text)
 		p = before.text + before.len;
 	p = skip_space(p, end);

@@ -11,11 +11,11 @@ _do() { SBXRUN_ROOTFS_DIR=$T/library sbx "do" --rootfs host --json "$@"; }
 _of() { jq -r "$1" <<<"$out"; }
 _start() {
 	needs python3
-	_pool --size "${SIZE:-1}" --rootfs host "$@" python >/dev/null
+	_pool --size "${SIZE:-1}" --rootfs host python >/dev/null
 	trap 'sbx pool stop --all' EXIT
 }
 _ready() { _pool list --json | jq -e '.[0].ready == .[0].size' >/dev/null; }
-# CODE: the next call, which is served by the pool.
+# OPTION… CODE: the next call, which is served by the pool.
 _call() {
 	wait_until 5 _ready
 	run _do "${@:1:$#-1}" python "${!#}"

@@ -40,7 +40,7 @@ targets_that_are_missing_leave_nothing_behind() {
 # A program that may write to a directory of the host's can leave there what others run: the result names it, and nothing else.
 what_others_run_later_is_told() {
 	_volume repo
-	mkdir -p -m 777 "$T/repo/.git/hooks" "$T/repo/.vscode" "$T/repo/safe"
+	mkdir -p "$T/repo/.git/hooks" "$T/repo/.vscode" "$T/repo/safe"
 	echo old | tee "$T/repo/.git/config" "$T/repo/.git/hooks/pre-commit" "$T/repo/.bashrc" "$T/repo/.envrc" >/dev/null
 	chmod -R a+rwX "$T/repo"
 	_told() { jq -r '.notes[] | select(test("others run later"))' <<<"$out"; }

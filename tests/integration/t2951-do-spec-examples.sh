@@ -98,7 +98,8 @@ the_readmes_first_commands_print_what_it_says() {
 	printf '#!/bin/sh\nexec "%s" --root "%s/state" "$@"\n' "$SBXRUN" "$T" >bin/sbxrun
 	chmod 755 bin/sbxrun
 	export PATH=$T/bin:$PATH SBXRUN_ROOTFS_DIR=$T/library
-	: >wanted >got
+	: >wanted
+	: >got
 	while IFS= read -r line; do
 		if [[ $line == '    $ '* ]]; then
 			n=$((n + 1))

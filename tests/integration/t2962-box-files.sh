@@ -17,12 +17,12 @@ files_have_64_megabytes_at_most() {
 	# In memory: a workspace on disk is for root alone.
 	_new --memory 512m --disk 200m
 	truncate -s "$MOST" most
-	truncate -s $((MOST + 1)) more
-	run _box write --json "$BOX" big more
+	truncate -s $((MOST + 1)) larger
+	run _box write --json "$BOX" big larger
 	rc_is 1
 	is "$(_of '.success, .error.type')" $'false\nTooLargeError'
 	like "$(_of .error.message)" '64 MB'
-	run _box write "$BOX" big - <more
+	run _box write "$BOX" big - <larger
 	rc_is 1
 	is "$(_sh 'ls -A')" ''
 	_box write "$BOX" big most
