@@ -50,7 +50,7 @@ _boxes_inside() {
 	# And one that was idle for too long is removed, though by the wall it will be made in days.
 	"${box[@]}" create --id goes --idle 1 --rootfs host >/dev/null || return 1
 	date -s "@$((now - 3000000))" >/dev/null
-	sleep 2 # by another clock, which nobody sets
+	sleep 2 # no event: it is unused for that long by a clock that nobody sets
 	[ "$("${box[@]}" gc)" = '1 removed' ] || { echo 'an idle box stays'; return 1; }
 	python3 - <<-'END' || return 1
 		import os, subprocess, time
