@@ -297,8 +297,8 @@ static bool cgroup_is_used(const char *full)
 }
 
 /* Engines' parents, like /docker, kubepods and slices, hold cgroups and no processes. One that is
- * around us is the engine's own, as for `podman --cgroups=split` and in k3s. A scope is systemd's to
- * place, in slices alone. */
+ * around us is the engine's own, as for `podman --cgroups=split` and in k3s. A scope is systemd's
+ * to place, in slices alone. */
 int cgroup_check_apart(const struct cgroup_dir *d, const char *policy, struct error *e)
 {
 	char full[CGROUP_PATH_SIZE];
