@@ -282,23 +282,25 @@ int cgroup_claim_check_above(const struct cgroup_dir *d, struct error *e)
 /* Has it processes of its own, or, as the unit of a service that divides it, in cgroups below? */
 static bool cgroup_is_used(const char *full)
 {
-	autoclose int dfd = open(full, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	char procs[CGROUP_PATH_SIZE + sizeof("/cgroup.procs")], text[32];
 	struct cgroup_pid_list pids = {0};
-	char text[32];
+	autoclose int dfd = -1;
 	bool used;
 
-	if (dfd < 0)
+	snprintf(procs, sizeof(procs), "%s/cgroup.procs", full);
+	if (fd_read_at(AT_FDCWD, procs, text, sizeof(text)) > 0)
+		return true;
+	if (!str_ends(full, ".service") && !str_ends(full, ".scope"))
 		return false;
-	used = fd_read_at(dfd, "cgroup.procs", text, sizeof(text)) > 0;
-	if (!used && (str_ends(full, ".service") || str_ends(full, ".scope")))
-		used = cgroup_pids_below(dfd, &pids) == 0 && pids.n;
+	dfd = open(full, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	used = dfd >= 0 && cgroup_pids_below(dfd, &pids) == 0 && pids.n;
 	cgroup_pid_list_free(&pids);
 	return used;
 }
 
 /* Engines' parents, like /docker, kubepods and slices, hold cgroups and no processes. One that is
- * around us is the engine's own, as for `podman --cgroups=split` and in k3s. A scope is systemd's to
- * place, in slices alone. */
+ * around us is the engine's own, as for `podman --cgroups=split` and in k3s. A scope is systemd's
+ * to place, in slices alone. */
 int cgroup_check_apart(const struct cgroup_dir *d, const char *policy, struct error *e)
 {
 	char full[CGROUP_PATH_SIZE];

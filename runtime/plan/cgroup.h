@@ -137,7 +137,7 @@ struct cgroup_plan {
 	bool devices_unenforced; /* it has, but nothing will enforce them, and a warning says so */
 	bool chown;		 /* the container owns its cgroup (v2, own namespace, rw mount) */
 	uint32_t owner_uid;	 /* host ids, when chown */
-	const char *apart_for; /* the policy that wants it in nobody else's cgroup; NULL: none */
+	const char *apart_for;	 /* the policy that wants it in nobody else's cgroup; NULL: none */
 	struct notes warnings; /* for the log */
 };
 
