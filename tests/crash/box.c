@@ -45,6 +45,8 @@ const struct verb verbs[] = {
 	{ "resume",       NEED_PAUSED,  STARTS_NOTHING,   true,  false, NO_LAB, { "resume", A_ID } },
 	{ "delete",       NEED_STOPPED, STARTS_NOTHING,   false, false, NO_LAB, { "delete", A_ID } },
 	{ "delete-force", NEED_RUNNING, STARTS_NOTHING,   true,  false, NO_LAB, { "delete", "--force", A_ID } },
+	{ "do",           NEED_NOTHING, STARTS_NOTHING,   true,  false, NO_LAB,
+	  { "do", "--rootfs", A_ROOTFS, "--", "/bin/true" } },
 	{ "box-create",   NEED_NOTHING, STARTS_NOTHING,   true,  false, NO_LAB,
 	  { "box", "create", "--rootfs", A_ROOTFS, "--id", A_BOX } },
 	{ "box-exec",     NEED_BOX,     STARTS_NOTHING,   true,  false, NO_LAB, { "box", "exec", A_BOX, "--", "/bin/true" } },
@@ -97,9 +99,17 @@ static const char *const begin_session[BOX_ARGS] = {"box", "run",  "--session",
 static const char *const keep_box[BOX_ARGS] = {"box", "snapshot", A_BOX, "kept"};
 static const char *const end_box[BOX_ARGS] = {"box", "destroy", A_BOX};
 
+/* What a run that was killed has left, the next one takes away. */
+static const char *const do_again[BOX_ARGS] = {"do", "--rootfs", A_ROOTFS, "--", "/bin/true"};
+
 static bool is_about_boxes(const struct verb *v)
 {
 	return strncmp(v->name, "box-", 4) == 0;
+}
+
+static bool is_do(const struct verb *v)
+{
+	return strcmp(v->name, "do") == 0;
 }
 
 bool box_wanted(const char *list, const char *name)
@@ -208,7 +218,7 @@ void box_close(struct box *b)
 
 const char *box_program(const struct box *b, const struct verb *v)
 {
-	if (is_about_boxes(v))
+	if (is_about_boxes(v) || is_do(v))
 		return "reaper";
 	if (b->probe && v->starts != STARTS_NOTHING)
 		return "/bin/probe";
@@ -364,6 +374,7 @@ void box_prepare(struct box *b, const struct verb *v)
 	free(b->id);
 	b->id = text("%scrash%dx%05u", is_about_boxes(v) ? "box-" : "", getpid(), ++b->serial);
 	b->place.id = b->id;
+	b->swept = is_do(v);
 	write_config(b, v);
 	(void)unlink(b->pidfile);
 	box_log_clear(b);
@@ -392,9 +403,18 @@ void box_prepare(struct box *b, const struct verb *v)
 		must_run(b, pause_argv);
 }
 
+void box_name(struct box *b, pid_t pid)
+{
+	if (!b->swept)
+		return;
+	free(b->id);
+	b->id = text("do-%d-", pid);
+	b->place.id = b->id;
+}
+
 int box_remove(struct box *b, struct leaks *ret)
 {
-	int status = box_run(b, box_delete);
+	int status = box_run(b, b->swept ? do_again : box_delete);
 	long long end = now_ms() + GRACE_MS;
 
 	/* the caller's own file, which the verb was asked to write */

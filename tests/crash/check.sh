@@ -34,7 +34,7 @@ points=${CRASH_SAMPLE:-20}
 crash_run "$crash_work/plain" --sample "$points" "$@" || rc=1
 crash_run "$crash_work/plain" --verbs exec,kill,update,pause,resume --sample $((points / 3 + 1)) "$@" || rc=1
 crash_run "$crash_work/plain" --verbs create,run,exec --who tied,pipe --sample $((points / 3 + 1)) "$@" || rc=1
-crash_run "$crash_work/plain" --verbs box-create,box-exec,box-write,box-ls,box-pause,box-diff,box-snapshot,box-fork,box-session,box-cell,box-sessions,box-end-session,box-keep,box-end,box-gc,box-destroy --sample $((points / 5 + 1)) "$@" || rc=1
+crash_run "$crash_work/plain" --verbs do,box-create,box-exec,box-write,box-ls,box-pause,box-diff,box-snapshot,box-fork,box-session,box-cell,box-sessions,box-end-session,box-keep,box-end,box-gc,box-destroy --sample $((points / 5 + 1)) "$@" || rc=1
 # The policy code gives a container a private range of ids.
 if crash_subids; then
 	crash_view=ids crash_runtime=${crash_runtime%-oci}-code crash_run "$crash_work/plain" --tag ids --sample $((points / 3 + 1)) \
