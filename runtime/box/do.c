@@ -83,15 +83,29 @@ static void do_take_over(const struct box_result *compile, struct box_result *re
 	}
 }
 
-/* Whether somebody will remove it himself: he may still pass its output on, and ask its cgroups. */
+/* Whether somebody will remove it himself: he may still pass its output on, and ask its cgroups.
+ * A container of somebody's that happens to have such a name is his. */
 static bool sweep_is_looked_after(const char *id)
 {
 	unsigned long long start;
 	struct proc_stat stat;
 	int pid;
 
-	return sscanf(id, BOX_ID_PREFIX "%d-%llu-", &pid, &start) == 2 &&
-	       proc_stat_read(pid, &stat) == 0 && stat.start == start;
+	if (sscanf(id, BOX_ID_PREFIX "%d-%llu-", &pid, &start) != 2)
+		return true;
+	return proc_stat_read(pid, &stat) == 0 && stat.start == start;
+}
+
+/* One whose keeper is gone. A record that can't be read, or isn't there yet, is of a create that
+ * was cut short: nobody else can have begun it, for its id has the keeper's number and start. */
+static void sweep_one(const char *state_root, const char *id, struct arena *a)
+{
+	struct life_view view;
+	struct error ignored;
+	const bool is_read = life_state(state_root, id, a, &view, &ignored) == 0;
+
+	if (!is_read || view.status == STATUS_STOPPED)
+		life_delete(state_root, id, !is_read, NULL, a, &ignored);
 }
 
 /* The box itself ends with who runs it; its record and cgroups do not. */
@@ -99,7 +113,6 @@ void box_sweep(const char *state_root)
 {
 	struct arena memory = {0};
 	struct strings ids = {0};
-	struct life_view view;
 	struct error ignored;
 	size_t i, at;
 
@@ -108,10 +121,8 @@ void box_sweep(const char *state_root)
 	/* From a place of our own, so that those who sweep at the same time share the work. */
 	for (i = 0; i < ids.n && i < SWEEP_MOST; i++) {
 		at = ((size_t)getpid() + i) % ids.n;
-		if (str_after(ids.v[at], BOX_ID_PREFIX) && !sweep_is_looked_after(ids.v[at]) &&
-		    life_state(state_root, ids.v[at], &memory, &view, &ignored) == 0 &&
-		    view.status == STATUS_STOPPED)
-			life_delete(state_root, ids.v[at], false, NULL, &memory, &ignored);
+		if (str_after(ids.v[at], BOX_ID_PREFIX) && !sweep_is_looked_after(ids.v[at]))
+			sweep_one(state_root, ids.v[at], &memory);
 	}
 	arena_free(&memory);
 	image_sweep(state_root);

@@ -39,6 +39,22 @@ every_attack_says_what_an_escape_is() {
 	done
 }
 
+# What programs try in containers, they try in boxes of do, or it is said why not.
+every_attack_is_tried_in_do_or_cannot_be() {
+	local file how what
+	is "$(grep -v '^#' "$_here/in-do" | cut -f 1)" "$(_files)"
+	while IFS=$'\t' read -r file how what; do
+		[[ $file != '#'* ]] || continue
+		[ -n "$what" ] || fail "$file: no word about what is tried, or why nothing is"
+		case $how in
+		own) grep -qE "([\"']do[\"']|sbx box|_box|_in_do|learn|do_shell|do_python) " "$_here/$file"-*.sh || fail "$file calls neither do nor box" ;;
+		as-do | no) ;;
+		*) fail "$file: $how" ;;
+		esac
+	done <"$_here/in-do"
+	is "$(grep -P '\tas-do\t' "$_here/in-do" | cut -f 1)" "$(grep -oE '_in_do a[0-9]{4}' "$_here"/a0132-*.sh | cut -d ' ' -f 2 | sort -u)"
+}
+
 # Or they would show nothing when somebody runs them, which takes too long for every day.
 every_mutant_fits_the_source() {
 	needs perl

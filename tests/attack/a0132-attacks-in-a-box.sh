@@ -27,6 +27,8 @@ bundles_become_boxes() {
 
 links_of_the_image_lead_nowhere() {
 	_in_do a0001 nothing_is_made_on_the_host_without_a_mount_on_dev nothing_is_made_on_the_host_with_a_tmpfs_on_dev a_link_to_another_directory_of_the_image_is_refused
+	_in_do a0003 proc_as_a_link_is_refused
+	_in_do a0081 places_to_mount_on_are_not_made_in_a_volume the_working_directory_is_not_made_in_a_volume
 	_in_do a0005 a_directory_bound_on_or_below_a_link a_file_bound_on_a_dangling_link a_missing_working_directory_below_a_link
 }
 
@@ -35,6 +37,7 @@ our_binary_is_not_written() {
 }
 
 nothing_of_the_caller_comes_along() {
+	_in_do a0002 closed_stdio_is_not_filled_from_the_image
 	_in_do a0007 the_program_has_stdio_and_nothing_else
 	_in_do a0015 nothing_is_inheritable_unless_asked_for the_callers_sets_do_not_pass securebits_of_the_caller_do_not_keep_capabilities
 	_in_do a0021 signals_do_not_pass the_umask_does_not_pass the_execution_domain_does_not_pass priority_does_not_pass the_directory_does_not_pass descriptors_do_not_pass

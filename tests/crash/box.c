@@ -48,6 +48,8 @@ const struct verb verbs[] = {
 	{ "resume",       NEED_PAUSED,  STARTS_NOTHING,   true,  false, NO_LAB, { "resume", A_ID } },
 	{ "delete",       NEED_STOPPED, STARTS_NOTHING,   false, false, NO_LAB, { "delete", A_ID } },
 	{ "delete-force", NEED_RUNNING, STARTS_NOTHING,   true,  false, NO_LAB, { "delete", "--force", A_ID } },
+	{ "do",           NEED_NOTHING, STARTS_NOTHING,   true,  false, NO_LAB,
+	  { "do", "--rootfs", A_ROOTFS, "--", "/bin/true" } },
 	{ "box-create",   NEED_NOTHING, STARTS_NOTHING,   true,  false, NO_LAB,
 	  { "box", "create", "--rootfs", A_ROOTFS, "--id", A_BOX } },
 	{ "box-create-root", NEED_NOTHING, STARTS_NOTHING, true, false, NO_LAB,
@@ -122,9 +124,17 @@ static const char *const fill_other[BOX_ARGS] = {"box", "write", A_OTHER, "some/
 						 "/proc/self/cmdline"};
 static const char *const end_other[BOX_ARGS] = {"delete", "--force", A_OTHER_ID};
 
+/* What a run that was killed has left, the next one takes away. */
+static const char *const do_again[BOX_ARGS] = {"do", "--rootfs", A_ROOTFS, "--", "/bin/true"};
+
 static bool is_about_boxes(const struct verb *v)
 {
 	return strncmp(v->name, "box-", 4) == 0;
+}
+
+static bool is_do(const struct verb *v)
+{
+	return strcmp(v->name, "do") == 0;
 }
 
 bool box_wanted(const char *list, const char *name)
@@ -238,7 +248,7 @@ void box_close(struct box *b)
 
 const char *box_program(const struct box *b, const struct verb *v)
 {
-	if (is_about_boxes(v))
+	if (is_about_boxes(v) || is_do(v))
 		return "reaper";
 	if (b->probe && v->starts != STARTS_NOTHING)
 		return "/bin/probe";
@@ -403,6 +413,7 @@ void box_prepare(struct box *b, const struct verb *v)
 	free(b->other);
 	b->other = text("box-crash%dother", getpid()); /* facts that have it look alike */
 	b->has_other = v->need == NEED_OTHER_BOX;
+	b->swept = is_do(v);
 	write_config(b, v);
 	(void)unlink(b->pidfile);
 	box_log_clear(b);
@@ -439,9 +450,18 @@ void box_prepare(struct box *b, const struct verb *v)
 		must_run(b, pause_argv);
 }
 
+void box_name(struct box *b, pid_t pid)
+{
+	if (!b->swept)
+		return;
+	free(b->id);
+	b->id = text("do-%d-", pid);
+	b->place.id = b->id;
+}
+
 int box_remove(struct box *b, struct leaks *ret)
 {
-	int status = box_run(b, box_delete);
+	int status = box_run(b, b->swept ? do_again : box_delete);
 	long long end;
 
 	if (b->has_other)

@@ -74,6 +74,7 @@ struct box {
 	int log_fd;
 	unsigned serial;
 	char *id;
+	bool swept; /* the verb is do, which makes up its id, and sweeps what others have left */
 };
 
 /* Says whether name stands in a list that is separated by commas. */
@@ -98,6 +99,8 @@ const char *box_program(const struct box *b, const struct verb *v);
 pid_t box_init_pid(const struct box *b);
 /* The process that carries the box's connections. */
 pid_t box_carrier_pid(void);
+/* Of do, once its process is known: the beginning of the id, which has its number. */
+void box_name(struct box *b, pid_t pid);
 /* Runs a command line to its end, untraced; the wait status, -1 when it took too long. */
 int box_run(const struct box *b, const char *const *args);
 

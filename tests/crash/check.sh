@@ -34,7 +34,7 @@ points=${CRASH_SAMPLE:-20}
 crash_run "$crash_work/plain" --sample "$points" "$@" || rc=1
 crash_run "$crash_work/plain" --verbs exec,kill,update,pause,resume --sample $((points / 3 + 1)) "$@" || rc=1
 crash_run "$crash_work/plain" --verbs create,run,exec --who tied,pipe --sample $((points / 3 + 1)) "$@" || rc=1
-crash_run "$crash_work/plain" --verbs box-create,box-create-root,box-create-disk,box-create-volume,box-exec,box-run,box-write,box-read,box-stat,box-rm-file,box-logs,box-list,box-rules,box-resume,box-unkeep,box-ls,box-pause,box-diff,box-snapshot,box-fork,box-fork-box,box-session,box-cell,box-sessions,box-end-session,box-keep,box-end,box-gc,box-destroy --sample $((points / 5 + 1)) "$@" || rc=1
+crash_run "$crash_work/plain" --verbs do,box-create,box-create-root,box-create-disk,box-create-volume,box-exec,box-run,box-write,box-read,box-stat,box-rm-file,box-logs,box-list,box-rules,box-resume,box-unkeep,box-ls,box-pause,box-diff,box-snapshot,box-fork,box-fork-box,box-session,box-cell,box-sessions,box-end-session,box-keep,box-end,box-gc,box-destroy --sample $((points / 5 + 1)) "$@" || rc=1
 # The policy code gives a container a private range of ids.
 if crash_subids; then
 	crash_view=ids crash_runtime=${crash_runtime%-oci}-code crash_run "$crash_work/plain" --tag ids --sample $((points / 3 + 1)) \

@@ -111,6 +111,7 @@ static void act(struct crash *c, const struct verb *v, const struct side *s,
 	};
 
 	trace_run(&spec, ret);
+	box_name(&c->box, ret->pid);
 	command_free(argv);
 	if (!p || !c->opt.rush)
 		leak_settle(SETTLE_MS);

@@ -333,6 +333,7 @@ static void act(const struct verb *v, const struct fault *f, struct trace_result
 	};
 
 	trace_run(&spec, ret);
+	box_name(&box, ret->pid);
 	command_free(argv);
 }
 

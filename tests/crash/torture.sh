@@ -13,7 +13,7 @@ set -eu
 # shellcheck source=tests/crash/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-all=create,start,run,run-detach,exec,exec-detach,kill,update,pause,resume,delete,delete-force,box-create,box-create-root,box-create-disk,box-create-volume,box-exec,box-run,box-write,box-read,box-stat,box-rm-file,box-logs,box-list,box-rules,box-resume,box-unkeep,box-ls,box-pause,box-diff,box-snapshot,box-fork,box-fork-box,box-session,box-cell,box-sessions,box-end-session,box-keep,box-end,box-gc,box-destroy
+all=create,start,run,run-detach,exec,exec-detach,kill,update,pause,resume,delete,delete-force,do,box-create,box-create-root,box-create-disk,box-create-volume,box-exec,box-run,box-write,box-read,box-stat,box-rm-file,box-logs,box-list,box-rules,box-resume,box-unkeep,box-ls,box-pause,box-diff,box-snapshot,box-fork,box-fork-box,box-session,box-cell,box-sessions,box-end-session,box-keep,box-end,box-gc,box-destroy
 rc=0
 
 crash_points() {

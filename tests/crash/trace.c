@@ -551,6 +551,7 @@ void trace_run(const struct trace_spec *spec, struct trace_result *ret)
 	t->spec = spec;
 	t->res = ret;
 	t->main = spec->caller ? spawn_called(t, go[0]) : spawn(spec->argv, spec->log_fd, go[0]);
+	ret->pid = t->main;
 	if (pt(PTRACE_SEIZE, t->main, 0, OPTIONS) < 0)
 		die("ptrace: %s", strerror(errno));
 	(void)task_add(t, t->main);

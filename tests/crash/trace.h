@@ -56,6 +56,7 @@ struct trace_result {
 	bool hung;    /* the limit passed; the command was killed */
 	long nr;      /* the system call it was about to do */
 	size_t ncalls; /* how many are in ret_calls */
+	pid_t pid;    /* of the command */
 	int status;   /* the command's wait status */
 	size_t nprocs;
 	unsigned long calls[TRACE_PROCS];

@@ -5,7 +5,7 @@
 # Views: own events_come_as_they_happen a_flood_of_refusals_is_counted_and_bounded secrets_are_taken_out a_terminal_is_a_terminal runs_are_recorded
 # Views: own c_is_compiled_in_a_box_before cut_text_stays_text a_reader_that_goes_away_ends_the_program output_that_is_lost_is_told a_signal_of_its_own_is_no_limit
 # Views: own a_signal_ends_us_while_nobody_reads boxes_of_one_processor_have_different_ones where_the_time_went_is_told_part_by_part
-# Views: own it_has_no_rights the_result_is_one_object names_and_connections_are_told what_it_wrote_is_taken_out_safely
+# Views: own what_has_no_record_yet_is_swept_and_what_is_not_ours_is_not it_has_no_rights the_result_is_one_object names_and_connections_are_told what_it_wrote_is_taken_out_safely
 # Views: own volumes_show_directories a_directory_of_ours_is_the_workspace the_hosts_programs_stand_in
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
@@ -343,6 +343,17 @@ a_box_that_is_looked_after_is_not_swept() {
 	_sh true
 	wait_until 20 _swept
 }
+# A run that was killed before its record had a name leaves a directory; one of another name is somebody else's.
+what_has_no_record_yet_is_swept_and_what_is_not_ours_is_not() {
+	_sh true
+	mkdir -m 700 "$T/state/do-999999999-5-aabbccdd" "$T/state/do-mine" "$T/state/do-$$-$(awk '{ print $22 }' /proc/$$/stat)-aabbccdd"
+	[ -z "${SBX_UID:-}" ] || chown "$SBX_UID" "$T"/state/do-*
+	wait_until 20 _sweeps "$T/state/do-999999999-5-aabbccdd"
+	[ -d "$T/state/do-mine" ] || fail 'a directory of somebody else was swept'
+	[ -d "$T/state/do-$$-$(awk '{ print $22 }' /proc/$$/stat)-aabbccdd" ] || fail 'that of a run that lives was swept'
+	rmdir "$T"/state/do-*
+}
+_sweeps() { _sh true && [ ! -d "$1" ]; }
 _is_one_stopped() { [ "$(sbx list -f json | jq -r '[.[]? | select(.status == "stopped")] | length')" = 1 ]; }
 _all_stopped() { [ -z "$(sbx list -f json | jq -r '.[]? | select(.status == "running") | .id')" ]; }
 _swept() { _sh true && [ -z "$(sbx list -q)" ]; }
