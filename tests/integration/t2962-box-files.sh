@@ -22,7 +22,7 @@ files_have_64_megabytes_at_most() {
 	rc_is 1
 	is "$(_of '.success, .error.type')" $'false\nTooLargeError'
 	like "$(_of .error.message)" '64 MB'
-	run _box write "$BOX" big - <more
+	run _box write "$BOX" big - <./more
 	rc_is 1
 	is "$(_sh 'ls -A')" ''
 	_box write "$BOX" big most
