@@ -190,6 +190,9 @@ int session_start(const struct box_request *q, const char *name, struct arena *a
 	s.name = name;
 	s.is_new = true;
 	result = session_borrow(&s, a, e);
+	if (result == 0 && loop_is_ready(s.sock, POLLIN, 0))
+		return err_set(e, ERR_SYSTEM, "session \"%s\" has ended as soon as it had begun",
+			       name);
 	if (result <= 0)
 		return result < 0 ? -1 :
 				    err_set(e, ERR_SYSTEM,

@@ -57,7 +57,8 @@ int life_load(const char *root, const char *id, enum store_lock how, struct aren
 int life_read_config(const struct store *s, struct arena *a, struct oci_config *ret,
 		     struct error *e)
 {
-	autoclose int fd = openat(s->dfd, "config.json", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	autoclose int fd =
+		openat(s->dfd, "config.json", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	size_t len;
 	char *text = fd < 0 ? NULL : fd_read_all(fd, JSON_BYTES_MAX, a, &len);
 

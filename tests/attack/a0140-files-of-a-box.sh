@@ -195,12 +195,13 @@ a_box_is_alone() {
 
 # Who could put them there is its owner; what he is told to look at may be somebody else's.
 records_that_are_no_files_lead_nowhere() {
-	local file kind call
+	local file kind call pid
 	_canary
 	echo what the host has >canary/secret
 	for file in box log egress sessions config.json state.json; do
 		for kind in link fifo directory; do
 			_new
+			pid=$(pid_of "box-$BOX")
 			rm -f "state/box-$BOX/$file"
 			case $kind in
 			link) ln -s "$T/canary/secret" "state/box-$BOX/$file" ;;
@@ -216,6 +217,8 @@ records_that_are_no_files_lead_nowhere() {
 				holds canary/secret 'what the host has' "$call, by a $kind in place of $file"
 			done
 			sbx delete -f "box-$BOX" 2>/dev/null || rm -rf "state/box-$BOX"
+			# Without a record nobody knows it any more.
+			kill -KILL "$pid" 2>/dev/null || :
 		done
 	done
 }

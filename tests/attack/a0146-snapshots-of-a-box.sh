@@ -141,7 +141,7 @@ directories_exchanged_by_a_session_while_they_are_kept() {
 	needs python3
 	_canary
 	echo what the host has >canary/secret
-	sbx --cgroup-manager disabled box create --id "$P.a" --rootfs host python >/dev/null 2>&1
+	SBXRUN_ROOTFS_DIR=$T/library sbx --cgroup-manager disabled box create --id "$P.a" --rootfs host python >made 2>why || fail "$(cat why)"
 	_box run --session @a python "import os, threading
 os.mkdir('d'); open('d/secret', 'w').write('inside'); os.mkdir('d/deep'); open('d/deep/secret', 'w').write('inside')
 def turn():

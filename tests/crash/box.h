@@ -24,12 +24,12 @@ enum need {
 	NEED_PAUSED,
 	NEED_STOPPED,
 	NEED_BOX,
-	NEED_FILE,	 /* in a box */
+	NEED_FILE, /* in a box */
 	NEED_FROZEN_BOX,
 	NEED_OTHER_BOX, /* with a file, beside one that is to be made */
-	NEED_SESSION,  /* of a box, which runs */
-	NEED_SNAPSHOT, /* "kept", of a box that is gone */
-	NEED_REACHING, /* a box that may reach a host */
+	NEED_SESSION,	/* of a box, which runs */
+	NEED_SNAPSHOT,	/* "kept", of a box that is gone */
+	NEED_REACHING,	/* a box that may reach a host */
 };
 
 /* What the verb brings to execve. */
@@ -60,10 +60,10 @@ struct box {
 	const char *runtime;
 	/* The cgroups are scopes: create and run are told, the other verbs have to know it. */
 	bool systemd;
-	char *rootfs; /* of a box that stays … */
-	char *volume; /* … and a directory for its workspace */
-	char *other;  /* id of another one … */
-	bool has_other; /* … which is there, and goes with it */
+	char *rootfs;	      /* of a box that stays … */
+	char *volume;	      /* … and a directory for its workspace */
+	char *other;	      /* id of another one … */
+	bool has_other;	      /* … which is there, and goes with it */
 	const char *template; /* its config.json holds @ID@, @ARGS@ and, if it likes, @FACTS@ */
 	const char *facts;    /* text for @FACTS@ */
 	bool probe;	      /* what a verb starts is /bin/probe instead of sleep or true */

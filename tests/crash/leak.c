@@ -21,9 +21,8 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-const char *const leak_names[LEAK_KINDS] = {"cgroups", "mounts", "processes",
-					    "state",   "tmp",	 "units",
-					    "loop devices"};
+const char *const leak_names[LEAK_KINDS] = {"cgroups", "mounts", "processes",	"state",
+					    "tmp",     "units",	 "loop devices"};
 
 /* Directories that all programs share: there a new name counts only if it holds the id. */
 static const char *const shared_dirs[] = { "/tmp", "/var/tmp", "/run", "/run/lock", "/dev/shm" };
