@@ -115,10 +115,13 @@ static int making_disks(struct making *m, struct error *e)
 
 /* ---- its process ---- */
 
-/* Nobody's call begins before its file has that name. */
+/* Nobody's call begins before its file has that name, and one whose create ends before is swept, its
+ * network with it. Who is not root may enter its namespaces only when it runs a program. */
 static int making_start(const struct making *m, struct created *c, struct sandbox *s,
 			struct error *e)
 {
+	const struct network_rules rules = box_network_rules(m->q);
+
 	s->root = m->q->state_root;
 	s->id = m->id;
 	s->container = sandbox_container(m->id, m->a);
@@ -131,7 +134,8 @@ static int making_start(const struct making *m, struct created *c, struct sandbo
 	if (s->dfd < 0 || s->init_pidfd < 0 || s->lock_fd < 0)
 		return err_sys(e, "make the file of the box");
 	sandbox_touch(s);
-	if (sandbox_log_make(c->store.dfd, e) < 0 || life_launch(c, NULL, m->a, e) < 0)
+	if (sandbox_log_make(c->store.dfd, e) < 0 || life_launch(c, NULL, m->a, e) < 0 ||
+	    network_stay(c->store.dfd, &rules, c->pidfd, m->a, e) < 0)
 		return -1;
 	if (m->wish->fill && m->wish->fill(m->wish->context, s, m->a, e) < 0)
 		return -1;
@@ -187,7 +191,6 @@ static int making_in_root(struct making *m, struct error *e)
 {
 	struct cgroup_boxes boxes = CGROUP_BOXES_NONE;
 	auto_sandbox struct sandbox s = SANDBOX_NONE;
-	const struct network_rules rules = box_network_rules(m->q);
 	struct error ignored;
 	struct created c;
 	int result;
@@ -199,10 +202,7 @@ static int making_in_root(struct making *m, struct error *e)
 	cgroup_boxes_close(&boxes);
 	if (result < 0)
 		return -1;
-	/* Before it is a box: one whose create ends here is swept, and its network with it. */
-	result = network_stay(c.store.dfd, &rules, c.pidfd, m->a, e);
-	if (result == 0)
-		result = making_start(m, &c, &s, e);
+	result = making_start(m, &c, &s, e);
 	if (result == 0)
 		life_let_go(&c);
 	else

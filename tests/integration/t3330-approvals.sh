@@ -130,6 +130,7 @@ rules_of_the_operator_count() {
 		{"tools": ["code_execute"], "risk": "critical", "deny": true, "description": "no secrets", "conditions": [{"param": "code", "matches": "(?i)secret"}]},
 		{"tools": ["box_list"], "risk": "high", "timeout": 5}]}
 	END
+	chmod 644 rules.json
 	mcp <<-'END'
 	s = Server("--rules", "rules.json")
 	s.initialize()
@@ -141,7 +142,7 @@ rules_of_the_operator_count() {
 	until(lambda: boxes() == [], "the boxes are still there")
 	for wrong in ('{"version":2,"rules":[]}', '{"version":1,"rules":[{"tools":["x"],"risk":"none"}]}', "[]", '{"version":1,"rules":[{"tools":["x"],"risk":"low","nonsense":1}]}',
 	              '{"version":1,"rules":[{"tools":["x"],"risk":"low","conditions":[{"param":"code","matches":"("}]}]}'):
-	    open("rules.json", "w").write(wrong)
+	    put_file("rules.json", wrong)
 	    s = Server("--rules", "rules.json", stderr=subprocess.DEVNULL)
 	    assert s.process.wait(DEADLINE) == 1, wrong
 	END
@@ -189,7 +190,7 @@ calls_are_recorded() {
 	until(lambda: boxes() == [], "the box is still there")
 	lines = [json.loads(line) for line in open("audit.log")]
 	assert [(line["verb"], line["status"]) for line in lines] == [("approve asked", "ok"), ("approve no", "ok"), ("mcp code_execute", "denied"), ("mcp box_create", "ok")], lines
-	assert lines[2]["args"] == ["approval=none", 'client="tests"'] and "command, uid %d" % os.getuid() in lines[1]["args"][-1], lines
+	assert lines[2]["args"] == ["approval=none", 'client="tests"'] and "command, uid %d" % UID in lines[1]["args"][-1], lines
 	assert ": ok, 4 lines" in sbxrun("audit", "verify", "audit.log")
 	END
 }
@@ -201,24 +202,24 @@ approvals_are_recorded() {
 	def words(line): return dict(word.split("=", 1) for word in line["args"])
 	def events(file="audit.log"): return [(line["verb"], words(line)) for line in lines(file)]
 	def asked(r): return r["content"][0]["text"].split("approval_id \"")[1].split("\"")[0]
-	open("rules.json", "w").write('{"version": 1, "rules": [{"tools": ["file_stat"], "risk": "medium", "timeout": 1}]}')
+	put_file("rules.json", '{"version": 1, "rules": [{"tools": ["file_stat"], "risk": "medium", "timeout": 1}]}')
 	s = Server("--audit", "audit.log", "--rules", "rules.json")
 	s.initialize()
 	def ask(**a): return s.call("code_list_files", sandbox_id="mcp-b", **a)
 	id = asked(ask())
 	digest = [q["digest"] for q in json.loads(sbxrun("approve", "list", "--json"))][0]
 	(verb, w), (call, _) = events()
-	assert (verb, call) == ("approve asked", "mcp code_list_files") and lines()[0]["id"] == "mcp-b" and lines()[0]["uid"] == os.getuid(), lines()
+	assert (verb, call) == ("approve asked", "mcp code_list_files") and lines()[0]["id"] == "mcp-b" and lines()[0]["uid"] == UID, lines()
 	assert w == {"question": id, "tool": "code_list_files", "risk": "medium", "channel": "queue", "client": '"tests"', "seconds": "120"}, w
 	assert {line["code_sha256"] for line in lines()} == {digest}, "not what will run"
 	sbxrun("approve", "yes", "--always", "--audit", "mine.log", id)
 	(verb, w), = events("mine.log")
-	assert verb == "approve yes" and w == {"question": id, "tool": "code_list_files", "risk": "medium", "scope": "always", "by": "approve, uid %d" % os.getuid()}, w
+	assert verb == "approve yes" and w == {"question": id, "tool": "code_list_files", "risk": "medium", "scope": "always", "by": "approve, uid %d" % UID}, w
 	assert lines("mine.log")[0]["code_sha256"] == digest
 	ask(approval_id=id)
 	(verb, w), (call, used) = events()[2:]
-	assert verb == "approve granted" and w["question"] == id and w["scope"] == "always" and w["by"] == "approve, uid %d" % os.getuid(), w
-	assert call == "mcp code_list_files" and used == {"approval": "%s by approve, uid %d" % (id, os.getuid()), "client": '"tests"'}, used
+	assert verb == "approve granted" and w["question"] == id and w["scope"] == "always" and w["by"] == "approve, uid %d" % UID, w
+	assert call == "mcp code_list_files" and used == {"approval": "%s by approve, uid %d" % (id, UID), "client": '"tests"'}, used
 	ask()
 	assert words(lines()[-1])["approval"] == "for good"
 	sbxrun("approve", "revoke", "--audit", "mine.log", w["grant"])
@@ -287,6 +288,7 @@ what_can_not_be_recorded_is_not_done() {
 # No answer is no: the call is denied when the time of its question is over, and what comes afterwards is no answer to it.
 no_answer_is_no() {
 	echo '{"version": 1, "rules": [{"tools": ["*"], "risk": "medium", "timeout": 1}]}' >rules.json
+	chmod 644 rules.json
 	mcp <<-'END'
 	s = Server("--rules", "rules.json")
 	s.initialize(capabilities={"elicitation": {}})
@@ -326,8 +328,7 @@ a_yes_ends_and_so_does_patience() {
 	kept = json.load(open(queue + id))
 	assert kept["status"] == "yes" and 120 < kept["until"] - kept["asked"] and kept["until"] <= now() + 300, kept
 	def put(**more):
-	    with open(queue + id, "w") as f: json.dump({**kept, **more}, f)
-	    os.chmod(queue + id, 0o600)
+	    put_file(queue + id, json.dumps({**kept, **more}), 0o600)
 	put(until=now())
 	assert "its time is over" in text(ask(approval_id=id))
 	put(boot="another")
@@ -336,8 +337,7 @@ a_yes_ends_and_so_does_patience() {
 	r = ask(approval_id=id)
 	assert "Denied" not in text(r), r
 	def rate(began, n):
-	    with open(queue + "rate", "w") as f: f.write("%d %d" % (began, n))
-	    os.chmod(queue + "rate", 0o600)
+	    put_file(queue + "rate", "%d %d" % (began, n), 0o600)
 	    return text(ask())
 	assert "20 questions were asked within a minute" in rate(now(), 20)
 	assert "approval_id" in rate(now() - 61, 20), "a minute never ends"
@@ -358,7 +358,7 @@ a_person_is_asked_by_approve_ask() {
 	    r = s.call(tool, sandbox_id="mcp-b", file_path="x") if tool == "file_stat" else s.call(tool, sandbox_id="mcp-b")
 	    return r["content"][0]["text"].split("approval_id \"")[1].split("\"")[0]
 	def status(id): return [(q["status"], q["by"]) for q in json.loads(sbxrun("approve", "list", "--json")) if q["id"] == id]
-	me = "command, uid %d" % os.getuid()
+	me = "command, uid %d" % UID
 	id = asked()
 	said = sbxrun("approve", "--by", "grep -q '| sandbox_id: mcp-b'", "ask", id)
 	assert said.startswith(id + ": yes to code_list_files") and status(id) == [("yes", me)], said
@@ -378,9 +378,9 @@ a_person_is_asked_by_approve_ask() {
 	    assert time.monotonic() < end, seen
 	    if select.select([ours], [], [], 0.1)[0]: seen += os.read(ours, 1 << 16)
 	os.write(ours, b"yes\n")
-	assert p.communicate(timeout=DEADLINE)[0].decode().startswith(id + ": yes to") and status(id) == [("yes", "terminal, uid %d" % os.getuid())]
+	assert p.communicate(timeout=DEADLINE)[0].decode().startswith(id + ": yes to") and status(id) == [("yes", "terminal, uid %d" % UID)]
 	s.end()
-	open("rules.json", "w").write('{"version": 1, "rules": [{"tools": ["*"], "risk": "medium", "timeout": 5}]}')
+	put_file("rules.json", '{"version": 1, "rules": [{"tools": ["*"], "risk": "medium", "timeout": 5}]}')
 	s = Server("--rules", "rules.json")
 	s.initialize()
 	id = asked("file_stat")
@@ -434,7 +434,7 @@ what_is_allowed_for_good_is_listed_and_taken_back() {
 no_answer_is_good_for_more_than_the_rules_say() {
 	mcp <<-'END'
 	def rules(text):
-	    open("rules.json", "w").write(text)
+	    put_file("rules.json", text)
 	    s = Server("--rules", "rules.json")
 	    s.initialize()
 	    return s
@@ -581,7 +581,7 @@ the_schema_has_all_keys() {
 	assert sorted(whole) == d["keys"] and sorted(whole["rules"][0]) == d["rule"] and d["scopes"] == d["more"]
 	assert sorted({k for c in whole["rules"][0]["conditions"] for k in c}) == d["condition"]
 	def takes(file):
-	    open("rules.json", "w").write(json.dumps(file))
+	    put_file("rules.json", json.dumps(file))
 	    s = Server("--rules", "rules.json", stderr=subprocess.PIPE)
 	    s.process.stdin.close()
 	    err = s.process.stderr.read().decode()

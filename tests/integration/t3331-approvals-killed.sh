@@ -54,8 +54,7 @@ _answers_at_each_point() {
 	    n += 1
 	    id = "ap_%032x" % n
 	    now = int(time.clock_gettime(time.CLOCK_BOOTTIME))
-	    with open(queue + id, "w") as f: json.dump({**template, "id": id, "asked": now, "until": now + 3000}, f)
-	    os.chmod(queue + id, 0o600)
+	    put_file(queue + id, json.dumps({**template, "id": id, "asked": now, "until": now + 3000}), 0o600)
 	    return id
 	def status(id): return [q["status"] for q in json.loads(sbxrun("approve", "list", "--json")) if q["id"] == id]
 	want = verb[0]
@@ -105,8 +104,7 @@ a_revocation_that_is_killed() {
 	grant = json.loads(sbxrun("approve", "grants", "--json"))[0]["id"]
 	kept = open(queue + grant).read()
 	def put():
-	    with open(queue + grant, "w") as f: f.write(kept)
-	    os.chmod(queue + grant, 0o600)
+	    put_file(queue + grant, kept, 0o600)
 	for kind in "kill", "fail":
 	    put()
 	    for name, which in points(["revoke", "--audit", "plain.log", grant]):

@@ -10,6 +10,8 @@ import select
 import subprocess
 import time
 
+# Whom the server and `sbxrun` are: in the views of an ordinary user he, while the tests stay root.
+UID = int(os.environ["SBX_UID"]) if os.environ.get("SBX_VIEW", "").startswith("rootless") else os.getuid()
 DEADLINE = float(os.environ.get("WAIT_MOST", "60"))
 META = "io.modelcontextprotocol/"
 
@@ -107,6 +109,14 @@ def sbxrun(*words, ok=True, errors=False):
     assert not ok or p.returncode == 0, p.stderr
     assert not errors or p.returncode != 0, p.stdout
     return (p.stderr if errors else p.stdout).decode()
+
+
+def put_file(path, text, mode=0o644):
+    """A file of the user's."""
+    with open(path, "w") as f:
+        f.write(text)
+    os.chmod(path, mode)
+    os.chown(path, UID, UID)
 
 
 def boxes():
