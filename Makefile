@@ -208,7 +208,7 @@ deps: ## install what the build needs (Debian, as root)
 check: ## fresh machine: install what the tests need, build every way, run all tests
 	@tests/check
 
-bench: ## compare with crun, runc and others: tables and a picture in build/bench (9 minutes; BENCH=--quick: 2)
+bench: ## compare with crun, runc and others: tables and a picture in build/bench (20 minutes; BENCH=--quick: 5)
 	@$(MAKE) --no-print-directory all
 	@tests/bench/bench.sh $(BENCH)
 	@tests/bench/do.sh $(BENCH)
