@@ -212,7 +212,7 @@ check-engines: ## every list of the engines, of this Debian and of sid, with run
 	@$(MAKE) --no-print-directory all
 	@tests/engines/all $(LISTS)
 
-bench: ## compare with crun, runc and others: tables and a picture in build/bench (9 minutes; BENCH=--quick: 2)
+bench: ## compare with crun, runc and others: tables and a picture in build/bench (20 minutes; BENCH=--quick: 5)
 	@$(MAKE) --no-print-directory all
 	@tests/bench/bench.sh $(BENCH)
 	@tests/bench/do.sh $(BENCH)

@@ -368,10 +368,12 @@ int sandbox_lock(struct sandbox *s, int64_t until, struct arena *a, struct error
 	/* A call that was killed while it kept a snapshot has left sessions frozen. */
 	if (s->has_sessions && sandbox_is_marked(s, MARK_FROZEN))
 		sandbox_thaw(s);
-	if (!sandbox_is_quiet(s, a))
+	if (!sandbox_is_quiet(s, a)) {
 		sandbox_kill(s);
-	if (!sandbox_settle(s, a))
-		return err_set(e, ERR_SYSTEM, "what ran in box \"%s\" before does not end", s->id);
+		if (!sandbox_settle(s, a))
+			return err_set(e, ERR_SYSTEM,
+				       "what ran in box \"%s\" before does not end", s->id);
+	}
 	sandbox_enter(s);
 	return 0;
 }

@@ -133,7 +133,8 @@ static bool early_enters(char *const *argv, unsigned int *ret_first_fd)
 		if (early_names_fds(argv[i]))
 			return false;
 		enters = enters || early_is(argv[i], "run") || early_is(argv[i], "create") ||
-			 early_is(argv[i], "exec") || early_is(argv[i], "do");
+			 early_is(argv[i], "exec") || early_is(argv[i], "do") ||
+			 early_is(argv[i], "box");
 	}
 	*ret_first_fd = 3;
 	if (i == 2 && early_is(argv[1], "worker")) {

@@ -219,7 +219,7 @@ what_waits_for_a_box_that_reads_no_more_is_bounded() {
 	lab_far_away 200
 	bundle
 	sbx "do" --rootfs "$B/rootfs" --timeout 600 --pids-limit 1000 --allow good.example:9 -- sh -c 'for i in $(seq 20); do
-		nc good.example 9 </dev/null | { head -c 8000000 >/dev/null; echo read; sleep 1000; } & done; wait' >has-read 2>/dev/null &
+		nc good.example 9 </dev/null | { head -c 8000000 >/dev/null; echo read; sleep 1000; } & done; wait' >have-read 2>/dev/null &
 	wait_until 120 _have_read 20
 	local size all=0 least=$((20 * 4 * (128 << 10)))
 	for size in $(_buffers); do
@@ -228,7 +228,7 @@ what_waits_for_a_box_that_reads_no_more_is_bounded() {
 	[ "$all" -gt "$least" ] || fail "they did not grow: $all, $(_buffers | xargs)"
 	[ "$all" -le $((least + (48 << 20) + (16 << 20))) ] || fail "ESCAPED: the kernel keeps $all bytes for connections that are not read"
 }
-_have_read() { [ "$(wc -l <has-read)" = "$1" ]; }
+_have_read() { [ "$(wc -l <have-read)" = "$1" ]; }
 
 a_second_request_on_a_connection_goes_nowhere() {
 	lab
