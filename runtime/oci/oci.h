@@ -21,6 +21,9 @@ int oci_config_read(const char *what, const char *text, size_t len, struct arena
 /* Everything that can be judged from the config alone; errors name field and reason. */
 int oci_config_validate(const struct oci_config *c, struct error *e);
 
+/* The second number of a version that is valid. */
+unsigned int oci_version_minor(const char *version);
+
 /* Judges a process, or resources, on their own (exec, update). `at` stands before field names in
  * errors: "process.", "linux.resources.", or "". */
 int oci_process_validate(const struct oci_process *p, const char *at, struct error *e);

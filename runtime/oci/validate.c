@@ -142,6 +142,14 @@ static bool version_parse(const char *s, unsigned int *major, unsigned int *mino
 	return s && !*s;
 }
 
+unsigned int oci_version_minor(const char *version)
+{
+	unsigned int major = 0, minor = 0;
+
+	(void)version_parse(version, &major, &minor);
+	return minor;
+}
+
 int oci_validate_version(const char *version, struct error *e)
 {
 	unsigned int major = 0, minor = 0;

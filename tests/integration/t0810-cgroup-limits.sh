@@ -118,9 +118,18 @@ the_pids_limit_is_written_and_zero_and_minus_one_have_their_meaning() {
 	_start_with '{pids: {limit: -1}}'
 	_says pids pids.max '^max$' pids.max '^max$'
 	# Into a cgroup of none nobody could be born on v2: with one, the program is that one.
-	run_in_box 'true & echo forked' '.linux.resources.pids = {limit: 0}'
+	run_in_box 'true & echo forked' '.ociVersion = "1.3.0"' '.linux.resources.pids = {limit: 0}'
 	is "$out" ''
 	like "$err" "can't fork"
+}
+
+# podman 4 writes it for --pids-limit=-1, and runc before 1.4 reads it so.
+zero_processes_are_no_limit_in_a_config_older_than_that_meaning() {
+	local version
+	for version in 1.0.2-dev 1.2.1; do
+		run_in_box 'true & echo forked' ".ociVersion = \"$version\"" '.linux.resources.pids = {limit: 0}'
+		is "$rc/$out" 0/forked
+	done
 }
 
 # Sets DISK to the numbers of a block device, or to nothing.
