@@ -9,6 +9,7 @@
 #	get FORMAT [NAME]	from `inspect`, of $C if not said otherwise
 #	pid_in_host		the pid of $C's init
 #	knob CONTROLLER V1-FILE V2-FILE		what a limit's file says, of $C; CONTROLLER and V1-FILE on a machine with v1
+#	all_is_gone		fails if the engine or the runtime has left something in this place, whose containers have been removed
 #	on_terminal CMD…	CMD on a terminal that the script on stdin drives (pty.py); kept like `run`
 
 # shellcheck source-path=SCRIPTDIR source=../lib/dockerd.sh
@@ -134,4 +135,36 @@ delete_containers() {
 	[ ! -e "$T/pod" ] || e pod rm -i -f -t 0 "$P-pod"
 	mapfile -t names < <(e ps -a --filter "name=$P" --format '{{.Names}}')
 	[ "${#names[@]}" = 0 ] || e rm -f "${names[@]}"
+}
+
+# Prints what the engine or the runtime should have taken away by now.
+_what_is_left() {
+	local dir pid cmd
+	e ps -aq --no-trunc | sed 's/^/container /'
+	for dir in /sys/fs/cgroup/{,*/}{docker,libpod_parent,machine.slice}/*/; do
+		[ ! -d "$dir" ] || [[ $dir == */libpod_parent/conmon/ ]] || echo "cgroup $dir"
+	done
+	# Not those of a tree that somebody makes beside.
+	awk '$5 ~ "/(merged|rootfs|shm|userdata)(/|$)" && $5 !~ "^/(dev/shm$|tmp/|var/cache/)" { print "mount", $5 }' /proc/self/mountinfo
+	for dir in /run/docker/runtime-*/moby/* /run/docker/containerd/daemon/*runtime*/moby/* /run/{sbxrun,runc}/* \
+		/run/containerd/{runc,fifo}/*; do
+		# What `explain --last` shows outlives the container on purpose.
+		[ ! -e "$dir" ] || [[ $dir == */explain:last ]] || echo "state $dir"
+	done
+	for pid in /proc/[0-9]*; do
+		# By its own name: the path of a script of ours may have any of these words in it.
+		read -r cmd <"$pid/comm" || continue
+		case $cmd in
+		*shim* | conmon* | sbxrun* | runc* | sleep | tini* | docker-init) echo "process $cmd" ;;
+		esac
+	done 2>/dev/null
+}
+
+all_is_gone() {
+	local end=$((SECONDS + 60)) found
+	# What ends a container goes on for a moment after its `rm` has returned.
+	until found=$(_what_is_left) && [ -z "$found" ]; do
+		[ "$SECONDS" -lt "$end" ] || { echo "$found"; fail "${found%%$'\n'*} and more"; }
+		nap
+	done
 }

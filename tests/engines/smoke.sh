@@ -655,35 +655,8 @@ failed_starts_leave_nothing() {
 	is "$(e ps -aq --filter "name=$P")" ''
 }
 
-# Prints what the engine or the runtime should have taken away by now.
-_left() {
-	local dir pid cmd
-	e ps -aq --no-trunc | sed 's/^/container /'
-	for dir in /sys/fs/cgroup/{,*/}{docker,libpod_parent,machine.slice}/*/; do
-		[ ! -d "$dir" ] || [[ $dir == */libpod_parent/conmon/ ]] || echo "cgroup $dir"
-	done
-	awk '$5 ~ "/(merged|rootfs|shm|userdata)(/|$)" && $5 != "/dev/shm" { print "mount", $5 }' /proc/self/mountinfo
-	for dir in /run/docker/runtime-*/moby/* /run/docker/containerd/daemon/*runtime*/moby/* /run/{sbxrun,runc}/* \
-		/run/containerd/{runc,fifo}/*; do
-		# What `explain --last` shows outlives the container on purpose.
-		[ ! -e "$dir" ] || [[ $dir == */explain:last ]] || echo "state $dir"
-	done
-	for pid in /proc/[0-9]*; do
-		# By its own name: the path of a script of ours may have any of these words in it.
-		read -r cmd <"$pid/comm" || continue
-		case $cmd in
-		*shim* | conmon* | sbxrun* | runc* | sleep | tini* | docker-init) echo "process $cmd" ;;
-		esac
-	done 2>/dev/null
-}
-
 nothing_is_left() {
-	local end=$((SECONDS + 60)) found
-	# What ends a container goes on for a moment after its `rm` has returned.
-	until found=$(_left) && [ -z "$found" ]; do
-		[ "$SECONDS" -lt "$end" ] || { echo "$found"; fail "${found%%$'\n'*} and more"; }
-		nap
-	done
+	all_is_gone
 }
 
 # podman 4.3 has no update --pids-limit, and nothing to do with containerd. docker has no containers without cgroups, nor has runc.
