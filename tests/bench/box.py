@@ -146,7 +146,7 @@ def pss(pid):
 def comm(pid):
     try:
         with open(f"/proc/{pid}/comm") as f:
-            return f.read().strip()
+            return f.read().strip().removeprefix("memfd:")  # until it has named itself
     except OSError:
         return "?"
 

@@ -8,6 +8,8 @@
 # build/bench) gets box.tsv and box.md. SBXRUN names the program (default: build/sbxrun). About 2 minutes, --quick half of one.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/bench/lib.sh
+. "$here/lib.sh"
 runtime=$(realpath "${SBXRUN:-$here/../../build/sbxrun}")
 out=$here/../../build/bench
 options=(--n 60 --idle 100)
@@ -26,7 +28,8 @@ done
 work=$(mktemp -d "${TMPDIR:-/tmp}/bench-XXXXXX")
 # Where runtimes keep their records, /run, is a tmpfs on any machine with a systemd, and a part of the disk on others.
 state=$(mktemp -d /dev/shm/sbxrun-bench-XXXXXX)
-trap 'rm -rf "$work" "$state"' EXIT
+runner=
+trap 'bench_forget "$runner" "$state/sbxrun"; rm -rf "$work" "$state"' EXIT
 trap 'exit 1' INT TERM HUP
 mkdir -p "$out"
 view=()
@@ -37,5 +40,7 @@ echo "measuring; figures go to $out"
 # All processes there are the runner's, and end with it.
 unshare -mp --fork --kill-child --mount-proc --propagation private "${view[@]}" \
 	python3 "$here/box.py" "${options[@]}" --work "$work" --state "$state" "$runtime" "$out/box.tsv" "$out/box.md" &
-wait $!
+runner=$!
+wait "$runner"
+runner=
 cat "$out/box.md"

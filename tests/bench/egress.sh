@@ -9,6 +9,8 @@
 # build/bench) gets egress.tsv and egress.md. SBXRUN names the program (default: build/sbxrun). About 3 minutes, --quick half of one.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/bench/lib.sh
+. "$here/lib.sh"
 runtime=$(realpath "${SBXRUN:-$here/../../build/sbxrun}")
 out=$here/../../build/bench
 options=(--n 5 --megabytes 1024)
@@ -26,7 +28,8 @@ done
 	exit 2
 }
 work=$(mktemp -d "${TMPDIR:-/tmp}/bench-XXXXXX")
-trap 'rm -rf "$work"' EXIT
+runner=
+trap 'bench_forget "$runner" "$work/state"; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
 mkdir -p "$out"
 cc -std=gnu17 -O2 -o "$work/delay" "$here/../lib/delay.c"
@@ -36,5 +39,7 @@ echo "measuring; figures go to $out"
 # All processes there are the runner's, and end with it.
 unshare -mnp --fork --kill-child --mount-proc --propagation private "${view[@]}" \
 	python3 "$here/egress.py" "${options[@]}" --work "$work" "$runtime" "$out/egress.tsv" "$out/egress.md" &
-wait $!
+runner=$!
+wait "$runner"
+runner=
 cat "$out/egress.md"
