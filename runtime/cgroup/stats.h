@@ -121,7 +121,7 @@ struct cgroup_used {
 	uint64_t memory_peak;
 	uint64_t oom_kills;
 	uint64_t pids_refused; /* that the limit of processes was hit */
-	uint64_t pids_peak; /* processes and threads at once; Linux 6.11 and newer count them */
+	uint64_t pids_peak; /* processes and threads at once; Linux 6.1 and newer count them */
 };
 void cgroup_used_read(const struct cgroup_dirs *d, struct cgroup_used *ret);
 

@@ -153,11 +153,11 @@ processes_are_counted() {
 	run _sh --json --pids-limit 32 true
 	[ "$(_of .usage.pids_peak)" -le 4 ] || fail "$(_of .usage.pids_peak) processes at once, where one was"
 }
-# Linux 6.11 and newer.
+# Linux 6.1 and newer.
 _counts_processes() {
 	local major minor
 	IFS=.- read -r major minor _ </proc/sys/kernel/osrelease
-	[ "$major" -gt 6 ] || [[ $major = 6 && $minor -ge 11 ]]
+	[ "$major" -gt 6 ] || [[ $major = 6 && $minor -ge 1 ]]
 }
 
 disks_fill_up() {
