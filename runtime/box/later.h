@@ -1,12 +1,12 @@
 /*
- * Files that programs outside of boxes run later, without being told to: hooks of git, start files of
- * shells, configuration of editors and assistants. A program in a box can leave some where it may
- * write to a directory of the host's (-v), or have them copied out. Nothing stops it, for people work
- * so; the result says what there is now and was not before.
+ * Files that programs outside of boxes run later, without being told to: hooks of git, start files
+ * of shells, configuration of editors and assistants. A program in a box can leave some where it
+ * may write to a directory of the host's (-v), or have them copied out. Nothing stops it, for
+ * people work so; the result says what there is now and was not before.
  *
  * A picture is taken before the program runs, and another one when it has ended: a file is the same
- * if it is the same inode, last changed at the same moment, which no program can set. Only the top of
- * a volume is looked at: a repository further down has to be a volume of its own to be seen.
+ * if it is the same inode, last changed at the same moment, which no program can set. Only the top
+ * of a volume is looked at: a repository further down has to be a volume of its own to be seen.
  *
  * Trust: names and links in volumes are programs'. What is looked at is looked up below the volume,
  * without links, and nothing is opened but directories.

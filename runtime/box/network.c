@@ -347,7 +347,10 @@ static void network_take_reached(const struct net_message *m, struct denials *d,
 	if (!ret->reached)
 		ret->reached = arena_array(d->arena, REACHED_MOST, struct box_reached);
 	ret->reached[ret->n_reached++] = (struct box_reached){
-		.host = hint_clean(m->text, d->arena), .port = (uint16_t)m->port, .count = m->count};
+		.host = hint_clean(m->text, d->arena),
+		.port = (uint16_t)m->port,
+		.count = m->count,
+	};
 }
 
 static void network_take_failure(const struct net_message *m, struct denials *d,

@@ -115,8 +115,8 @@ static int making_disks(struct making *m, struct error *e)
 
 /* ---- its process ---- */
 
-/* Nobody's call begins before its file has that name, and one whose create ends before is swept, its
- * network with it. Who is not root may enter its namespaces only when it runs a program. */
+/* Nobody's call begins before its file has that name, and one whose create ends before is swept,
+ * its network with it. Who is not root may enter its namespaces only when it runs a program. */
 static int making_start(const struct making *m, struct created *c, struct sandbox *s,
 			struct error *e)
 {

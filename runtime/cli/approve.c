@@ -1,5 +1,5 @@
-/* sbxrun approve: what waits for a person's answer, and the answer. What it changes has a line in the
- * files of the audit, those of the policy and --audit, or is not done (approve/record.c). */
+/* sbxrun approve: what waits for a person's answer, and the answer. What it changes has a line in
+ * the files of the audit, those of the policy and --audit, or is not done (approve/record.c). */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

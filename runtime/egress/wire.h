@@ -24,7 +24,7 @@ enum net_kind {
 	NET_LISTEN,    /* port, what: enum net_listener; a descriptor */
 	NET_BEGIN,
 	NET_SEEN, /* text, port: the box was seen to connect there, where nobody may listen */
-	NET_TELL, /* what there is to say: NET_REFUSED, NET_UNREACHED, NET_REACHED; then NET_TOTAL */
+	NET_TELL, /* what there is to say: NET_REFUSED, NET_UNREACHED, NET_REACHED; and NET_TOTAL */
 	NET_BOX,  /* a pidfd: of the process that it ends with */
 	NET_DOOR, /* a socket that listens */
 	NET_APPLY, /* the rules that were told hold now */

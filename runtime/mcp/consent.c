@@ -553,7 +553,8 @@ void consent_drop(struct call *c)
 	autoqueue struct approve_queue q = APPROVE_QUEUE_NONE;
 	struct error ignored;
 
-	if (c->asked_id && approve_queue_open(c->server->o->root, &c->server->o->audits, false, &q, &ignored) == 0)
+	if (c->asked_id && approve_queue_open(c->server->o->root, &c->server->o->audits, false, &q,
+					      &ignored) == 0)
 		approve_forget(&q, c->asked_id);
 }
 

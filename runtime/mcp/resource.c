@@ -30,8 +30,8 @@ void resource_templates(const struct request *q)
 	answer_end(q->server, &b, q->message->id, q->arena);
 }
 
-/* The boxes that sbxrun mcp has made, as directories: what is in one is told by reading it, which is
- * a call that somebody may be asked about. */
+/* The boxes that sbxrun mcp has made, as directories: what is in one is told by reading it, which
+ * is a call that somebody may be asked about. */
 void resource_list(const struct request *q)
 {
 	struct call *c = server_new_call(q);

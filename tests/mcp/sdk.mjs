@@ -80,7 +80,7 @@ const uses = {
 		assert.equal((await call(c, 'code_read_file', { sandbox_id: this.box, file_path: 'd/e.txt' })).structuredContent.content, text)
 		const { resourceTemplates } = await c.listResourceTemplates()
 		assert.match(resourceTemplates[0].uriTemplate, /^sbx:/)
-		assert.deepEqual((await c.listResources()).resources, [])
+		assert.ok((await c.listResources()).resources.some((r) => r.uri === `sbx://${this.box}/`))
 		assert.equal((await c.readResource({ uri: `sbx://${this.box}/d/e.txt` })).contents[0].text, text)
 		await assert.rejects(c.readResource({ uri: `sbx://${this.box}/none` }))
 		const png = 'import base64; open("a.png","wb").write(base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="))'
