@@ -39,10 +39,10 @@ tty() { printf '%b' "${steps:-}" | "$HERE/pty.py" "$@"; }
 
 # ---- one line with one runtime ----
 
-# Names, ids and addresses are chance. Of an error of the runtime, what the engine makes of it counts: the status; its words
+# Names, ids and addresses are chance, and so is podman's word of a resize that came when the program had ended. Of an error of the runtime, what the engine makes of it counts: the status; its words
 # are each runtime's own.
 same() {
-	sed -E -e '/error waiting for container: /d; s/^time="[^"]*"/time=T/; s/podman[0-9]{5,}/FILE/; s/`[a-z\/]*\/('"$RT|$RIVAL"') /`RUNTIME /' -e "s/$C/NAME/g" -e "s/\b($RT|$RIVAL)\b/RUNTIME/g" -e 's/\b[0-9a-f]{64}\b/ID/g; s/\b[0-9a-f]{12}\b/SHORT/g' \
+	sed -E -e '/error waiting for container: /d; /ERRO.*container not running +.?$/d; s/^time="[^"]*"/time=T/; s/podman[0-9]{5,}/FILE/; s/`[a-z\/]*\/('"$RT|$RIVAL"') /`RUNTIME /' -e "s/$C/NAME/g" -e "s/\b($RT|$RIVAL)\b/RUNTIME/g" -e 's/\b[0-9a-f]{64}\b/ID/g; s/\b[0-9a-f]{12}\b/SHORT/g' \
 		-e 's/(OCI runtime [a-z]* failed:|OCI runtime error:).*/\1 …/; s/^Error: RUNTIME: .*: (OCI .*)/Error: … \1/; s/(failed to create (shim )?task:|cannot (start|update|exec|kill|pause) [^:]*:).*(OCI runtime)/\1 \4/' \
 		-e 's/overlay2\/[^, :]*/LAYER/g; s/\/overlay\/(l\/)?[0-9A-Z]*/LAYER/g' -e 's/\bl\/[A-Z0-9]{26}\b/LAYER/g' \
 		-e 's/- sysfs sysfs r[ow]/- sysfs sysfs/; s/^[0-9]+ [0-9]+ [0-9]+:[0-9]+ /MOUNT /; s/ (master|shared):[0-9]+/ \1/g; s/(pipe|socket|(ipc|mnt|net|pid|user|uts|cgroup|time)):\[[0-9]+\]/\1:[N]/g' \
