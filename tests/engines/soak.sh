@@ -222,17 +222,19 @@ _ctr() {
 }
 
 # A daemon that is killed between two calls forgets that it had asked containerd for a container, and a containerd that it had asked a shim, whatever
-# the runtime. containerd still has it: it has the runtime delete it when it is told to, and when the shim is gone, which serves nobody. Their ids are
-# in $T/forgotten.
+# the runtime. containerd still has it: it has the runtime delete it when it is told to, and, at the latest when it is started again, when the shim is
+# gone, which serves nobody. Their ids are in $T/forgotten.
 _remove_forgotten() {
-	local id shim
-	{ _ctr tasks ls -q; _ctr containers ls -q; } | sort -u >"$T/forgotten"
+	local id shim tasks=/run/docker/containerd/daemon/io.containerd.runtime.v2.task/moby
+	{ _ctr tasks ls -q; _ctr containers ls -q; ls "$tasks"; } | sort -u >"$T/forgotten"
 	while read -r id; do
 		_ctr tasks kill -s KILL "$id" || :
 		_ctr tasks rm -f "$id" || :
 		shim=$(pgrep -f "containerd-shim.* -id $id ") && kill -KILL "$shim" || :
 		_ctr containers rm "$id" || :
 	done <"$T/forgotten"
+	_daemon_down
+	_daemon_up --live-restore
 }
 
 # Now and then the daemon, containerd, a shim or an init is killed; the container beside, which nobody kills, lives through all of it.
