@@ -179,7 +179,11 @@ size_t sandbox_registry_sweep(int registry_fd, const char *root, bool thoroughly
 		ids.n = 0;
 	for (i = 0; i < ids.n; i++)
 		if (thoroughly || !sweep_is_fresh(root_dfd, ids.v[i], &memory))
-			n += sweep_box(registry_fd, root, ids.v[i]) ? 1 : 0;
+			/* A create that was killed may have left no more than a directory. */
+			n += unlinkat(root_dfd, ids.v[i], AT_REMOVEDIR) == 0 ||
+					     sweep_box(registry_fd, root, ids.v[i]) ?
+				     1 :
+				     0;
 	arena_free(&memory);
 	return n;
 }

@@ -226,7 +226,9 @@ unused_boxes_expire_and_say_so() {
 	_new --id "$P.long"
 	# By the time of files, and so by the clock of the wall, both are of last year.
 	find "$T/state" -exec touch -h -d '1 year ago' {} +
+	mkdir "$T/state/box-$P.none" # of a create that was killed at its begin
 	_box gc
+	[ ! -e "$T/state/box-$P.none" ] || fail 'an empty directory stays'
 	is "$(_box list --json | jq -r '.[] | select(.sandbox_id | endswith("long")) | .status')" idle
 	wait_until 20 _is_expired "$P.short"
 	rc_is 125
