@@ -58,7 +58,7 @@ bool pool_is_possible(const struct box_request *q, struct error *e)
 	return !why || err_set(e, ERR_USAGE, "no box waits for %s", why) == 0;
 }
 
-/* What is at a place may change, and the place may be another one; of a file both count. */
+/* A place may become another one, and its contents may change; of a file both count. */
 static void print_place(struct sha256 *s, const char *path, bool is_file)
 {
 	struct stat st = {0};

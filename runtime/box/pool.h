@@ -104,7 +104,7 @@ struct pool_question {
 	uint32_t number; /* length of the code, or the new size */
 };
 
-/* What a holder says to its keeper. */
+/* A holder's word to its keeper. */
 struct pool_word {
 	uint32_t room; /* the box waits, and takes code of so many bytes; 0: it has failed */
 	char failure[POOL_TEXT];

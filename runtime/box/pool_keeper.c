@@ -3,7 +3,7 @@
  * its own heap, and while one is made nobody would be served. It starts holders, two at a time at
  * most, and passes callers on.
  *
- * What a box is made of can change while it waits: the policy's file is edited, a rootfs built
+ * The parts of a box can change while it waits: the policy's file is edited, a rootfs built
  * anew. Callers then look for a pool of another name. The keeper looks every few seconds whether
  * its own name still holds, and begins anew under the other one if not.
  */
@@ -336,7 +336,7 @@ static int keeper_listen(struct keeper *k)
 	return crowd_wait_for(k->crowd_fd, &k->listener, EPOLLIN);
 }
 
-/* What waits was made of what is no more. */
+/* The boxes that wait were made of things that are no more. */
 static void keeper_look_at_name(struct keeper *k)
 {
 	struct pool_view *v = &k->k->view;

@@ -398,7 +398,7 @@ int sandbox_destroy(const char *root, const char *id, struct arena *a, struct er
 	if (sandbox_look(root, sandbox_container(id, a), a, &s, NULL, e) < 0)
 		return e->class == ERR_NOT_FOUND ? sandbox_refuse_missing(root, id, a, e) : -1;
 	sandbox_say_going(&s);
-	/* Who sweeps may have been faster. */
+	/* A sweep may have been faster. */
 	return life_delete(root, s.container, true, NULL, a, e) < 0 && e->class != ERR_NOT_FOUND ?
 		       -1 :
 		       0;

@@ -83,7 +83,7 @@ void snapshot_sweep(const char *root)
 	struct error ignored;
 	autoclose int dfd = dir_open(root, false, &ignored);
 
-	/* Who has it locked writes there, and has swept. */
+	/* Another one has it locked: he writes there, and has swept. */
 	if (dfd >= 0 && flock(dfd, LOCK_EX | LOCK_NB) == 0)
 		dir_sweep(dfd);
 }

@@ -1,6 +1,7 @@
 /*
  * Counts of a box at its end: processor time, the most memory, the most processes, those that were
- * killed for want of memory, and those that were refused. cgroup_stats_read() would read eighty files for that.
+ * killed for want of memory, and those that were refused. cgroup_stats_read() would read eighty
+ * files for that.
  */
 #include <errno.h>
 #include <fcntl.h>

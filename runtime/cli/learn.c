@@ -24,7 +24,7 @@ static int learn_open_output(const char *path, struct error *e)
 
 void cli_held_by(struct cli *c, struct explanation *x, const struct error *why)
 {
-	/* What only init could judge, such as who owns a hook. */
+	/* Left are things that only init could judge, such as who owns a hook. */
 	if (policy_remedy_add(why->text, NULL, c->arena, &x->needed))
 		policy_clamps_add(&x->refusals, policy_remedy_row(why->text, c->arena), why->text,
 				  c->arena);

@@ -30,11 +30,11 @@
 #include "sys/sys.h"
 
 static const struct cli_command *const commands[] = {
-	&cli_create, &cli_start,   &cli_run,	  &cli_state,	 &cli_kill,
-	&cli_delete, &cli_list,	   &cli_exec,	  &cli_pause,	 &cli_resume,
-	&cli_ps,     &cli_update,  &cli_events,	  &cli_spec,	 &cli_plan,
-	&cli_explain, &cli_audit, &cli_policy, &cli_features, &cli_doctor,
-	&cli_install, &cli_uninstall, &cli_do, &cli_box, &cli_pool, &cli_mcp, &cli_approve, &cli_learn,
+	&cli_create,   &cli_start,  &cli_run,	  &cli_state,	  &cli_kill,  &cli_delete,
+	&cli_list,     &cli_exec,   &cli_pause,	  &cli_resume,	  &cli_ps,    &cli_update,
+	&cli_events,   &cli_spec,   &cli_plan,	  &cli_explain,	  &cli_audit, &cli_policy,
+	&cli_features, &cli_doctor, &cli_install, &cli_uninstall, &cli_do,    &cli_box,
+	&cli_pool,     &cli_mcp,    &cli_approve, &cli_learn,
 };
 
 static void main_out_of_memory(void)

@@ -224,7 +224,7 @@ static void refusals_add(struct policy_clamps *l, const struct policy_clamp *c, 
 	policy_clamps_add(l, c->row, c->text, a);
 }
 
-/* What would have to be given so that nothing is refused, each row by its own words. A row tells
+/* The gifts without which something is refused, each row by its own words. A row tells
  * one refusal at a time, so those that are told are allowed, and it is asked again. */
 static int explain_needed(const struct create_options *o, struct arena *a, struct explanation *x,
 			  struct error *e)

@@ -1,5 +1,5 @@
 /*
- * What code in a session came to: its value and its displays, an object of kinds and texts each.
+ * The outcome of code in a session: its value and its displays, an object of kinds and texts each.
  * Texts are shortened, one by one and together; an image that a client can show stands beside the
  * object, which says which one it is.
  *

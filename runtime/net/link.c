@@ -38,7 +38,8 @@ static int half_make(struct half *h)
 	return h->buffer ? 0 : -1;
 }
 
-/* With more room at once there are fewer calls and wake-ups. It counts as what the kernel keeps does. */
+/* With more room at once there are fewer calls and wake-ups. It counts as what the kernel keeps
+ * does. */
 static bool half_grow(struct net *n, struct half *h)
 {
 	char *more;

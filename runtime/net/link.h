@@ -10,10 +10,11 @@
 
 enum {
 	LINK_BUFFER = 64 << 10,
-	LINK_BUFFER_MORE = 256 << 10, /* for who fills it, and twice that in the kernel for its way on */
+	LINK_BUFFER_MORE =
+		256 << 10, /* for who fills it, and twice that in the kernel for its way on */
 	LINK_GROWTH = LINK_BUFFER_MORE - LINK_BUFFER + 4 * LINK_BUFFER_MORE - 2 * WIDTH_LEAST,
 	LINK_HEAD = SPEECH_HEAD_MAX + 1024, /* of a request as we write it */
-	LINK_SPARE = LINK_HEAD, /* behind it: for words of ours within another's */
+	LINK_SPARE = LINK_HEAD,		    /* behind it: for words of ours within another's */
 	LINK_HEAR_MS = 10000,
 	LINK_DIAL_MS = 10000,
 	LINK_IDLE_MS = 15 * 60 * 1000,

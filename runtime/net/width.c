@@ -33,7 +33,8 @@ void width_begin(struct width *w, int fd, const size_t *all)
 	w->held = true;
 }
 
-/* It stays as large as it is: to make it smaller, a host would have to be told to take back what it may send. */
+/* It stays as large as it is: to make it smaller, a host would have to be told to take back what it
+ * may send. */
 void width_hold(struct width *w, int fd)
 {
 	const int both = HELD;

@@ -4,8 +4,9 @@
  *
  * Numbers follow the practice of engines: 0 means "not asked for" in limits that no container could
  * live with (memory, shares, quota, weights), -1 is unlimited. pids.limit 0 is a limit, as the
- * spec says since 1.3; of older configs oci/oci.c has taken it away. What a host can't do is an error that names the field; where only the leaf
- * directory shows whether a file exists, the write carries its fallback.
+ * spec says since 1.3; of older configs oci/oci.c has taken it away. What a host can't do is an
+ * error that names the field; where only the leaf directory shows whether a file exists, the write
+ * carries its fallback.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -130,7 +130,7 @@ void policy_to_text(const struct policy *p, struct arena *a, struct policy_text 
 int policy_from_text(const struct policy_text *t, struct arena *a, struct policy *ret,
 		     struct error *e);
 
-/* What the text says is so in *p, too; it gets the text's name. */
+/* The rows of the text hold in *p, too; it gets the text's name. */
 void policy_apply(const struct policy_text *t, struct arena *a, struct policy *p);
 
 /* As strict as both, row by row. */

@@ -89,7 +89,7 @@ char *policy_remedy_row(const char *refusal, struct arena *a)
 {
 	const char *end = strstr(refusal, "]; to allow it"), *begin = end;
 
-	/* What is said besides may stand behind the row. */
+	/* Words besides may stand behind the row. */
 	end = end ? end : strstr(refusal, "]; reading alone");
 	for (begin = end; begin && begin > refusal && *begin != '[';)
 		begin--;

@@ -15,5 +15,5 @@ bool policy_remedy_add(const char *refusal, const char *path, struct arena *a,
 /* The row that a refusal names; "" if it names none. */
 char *policy_remedy_row(const char *refusal, struct arena *a);
 
-/* What *t gives, as members of a policy in a file: `"row": …, …`. Empty if it gives nothing. */
+/* The gifts of *t, as members of a policy in a file: `"row": …, …`. Empty if it gives nothing. */
 const char *policy_remedy_rows(const struct policy_text *t, struct arena *a);

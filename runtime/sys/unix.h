@@ -24,9 +24,9 @@ int unix_connect_abstract(const char *name, int64_t until, struct error *e);
 int unix_send_fds(int sock, const void *text, size_t len, const int *fds, size_t n,
 		  struct error *e);
 
-/* Receives one message of up to size bytes, with up to max descriptors (UNIX_FDS_MAX at most), close-on-exec.
- * Its length, 0 when the peer is gone, or -1 with errno; EMSGSIZE: it was larger, or had more, and
- * is lost. */
+/* Receives one message of up to size bytes, with up to max descriptors (UNIX_FDS_MAX at most),
+ * close-on-exec. Its length, 0 when the peer is gone, or -1 with errno; EMSGSIZE: it was larger, or
+ * had more, and is lost. */
 ssize_t unix_recv_fds(int sock, void *text, size_t size, int *ret_fds, size_t max, size_t *ret_n);
 
 /* Receives one descriptor and up to size bytes of text. -1 with errno; ENODATA: none came. */

@@ -1,7 +1,8 @@
 /*
- * delay MS NAME PID PEER: a wire with a round trip of so long, for a kernel without netem. It makes an
- * interface NAME here and PEER in the network namespace of PID, and what goes into one comes out of the other
- * MS/2 later. It says "up" when both are there, and stays. For lab.sh and bench/egress.sh.
+ * delay MS NAME PID PEER: a wire with a round trip of so long, for a kernel without netem. It makes
+ * an interface NAME here and PEER in the network namespace of PID, and what goes into one comes out
+ * of the other MS/2 later. It says "up" when both are there, and stays. For lab.sh and
+ * bench/egress.sh.
  */
 #define _GNU_SOURCE
 #include <err.h>

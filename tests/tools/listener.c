@@ -1,5 +1,5 @@
-/* listener COMMAND…: runs COMMAND under a seccomp filter that somebody listens to. It lets all calls
- * pass but acct(), which nobody makes. The kernel gives no process a second listener. */
+/* listener COMMAND…: runs COMMAND under a seccomp filter that somebody listens to. It lets all
+ * calls pass but acct(), which nobody makes. The kernel gives no process a second listener. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -3,7 +3,7 @@
  * the sources that know the table are compiled here once more, with two rows more, and take the
  * place of those in the library.
  */
-#define POLICY_LATER_ROWS "later_rows.def"
+#define POLICY_LATER_ROWS "../../tests/unit/later_rows.def"
 #define cli_policy later_cli_policy
 #define policy_print_row later_print_row
 /* clang-format off */
