@@ -236,6 +236,30 @@ time.sleep(1.5); print("went on")' >result &
 	_is_warm
 }
 
+# Keeper and holders at any moment of a pool's begin, by the clock of the machine that it runs on.
+whoever_is_killed_while_a_pool_begins_leaves_nothing() {
+	needs python3
+	local i keeper victim starter
+	trap 'sbx pool stop --all' EXIT
+	_is_swept() { _do python 'print(1)' >/dev/null && [ -z "$(_left 'do-*')" ]; }
+	for i in 0 1 2 3 4 5 6 7; do
+		SBXRUN_ROOTFS_DIR=$T/library "$SBXRUN" --root "$T/state" pool --size 2 --rootfs host python >/dev/null 2>&1 &
+		starter=$!
+		_has_keeper() { keeper=$(pgrep -P "$starter") || keeper=$(_pool list --json | jq -er '.[0].pid'); }
+		wait_until 5 _has_keeper
+		victim=$keeper
+		if [ $((i % 2)) = 1 ]; then
+			_has_holder() { victim=$(pgrep -P "$keeper" | head -n 1) && [ -n "$victim" ]; }
+			wait_until 5 _has_holder
+		fi
+		for ((n = 0; n < i * 2; n++)); do nap; done
+		kill -KILL "$victim" 2>/dev/null || :
+		wait "$starter" || :
+		sbx pool stop --all
+		wait_until 5 _is_swept
+	done
+}
+
 a_holder_that_is_killed_takes_no_call_along() {
 	_start python
 	keeper=$(_pool list --json | jq -r '.[0].pid')
