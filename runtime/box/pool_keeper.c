@@ -30,10 +30,11 @@
 #include "sys/unix.h"
 
 enum {
-	AT_ONCE = 2,	/* holders that make their box */
-	GUESTS = 16,	/* callers who have not said yet what they want */
-	LOOK_MS = 3000, /* whether the name still holds */
-	RETRY_MS = 200, /* after a failure, and twice as long after each further one … */
+	PLACES = 2 * POOL_MOST, /* holders: those that wait, and those that are lent */
+	AT_ONCE = 2,		/* holders that make their box */
+	GUESTS = 16,		/* callers who have not said yet what they want */
+	LOOK_MS = 3000,		/* whether the name still holds */
+	RETRY_MS = 200,		/* after a failure, and twice as long after each further one … */
 	RETRY_MOST = 60000,
 	END_MS = 10000,
 };
@@ -47,6 +48,7 @@ struct holder {
 	pid_t pid;
 	uint32_t room; /* 0: its box is not ready */
 	bool is_lent;  /* it has its caller, and ends by itself */
+	bool is_ending;
 };
 
 struct guest {
@@ -58,8 +60,7 @@ struct keeper {
 	struct pool_keeping *k;
 	int crowd_fd;
 	struct crowd_member listener, signals;
-	struct holder *holders;
-	size_t n_holders; /* places */
+	struct holder *holders; /* PLACES of them */
 	struct guest guests[GUESTS];
 	int ender_fd; /* of who wants it to end, and hears that it has; -1: nobody */
 	int64_t retry_at;
@@ -75,7 +76,7 @@ static void keeper_count(const struct keeper *k, uint32_t *ret_waiting, uint32_t
 	size_t i;
 
 	*ret_waiting = *ret_ready = *ret_all = 0;
-	for (i = 0; i < k->n_holders; i++) {
+	for (i = 0; i < PLACES; i++) {
 		const struct holder *h = &k->holders[i];
 
 		if (h->member.fd < 0)
@@ -131,7 +132,7 @@ static struct holder *keeper_place(struct keeper *k)
 {
 	size_t i;
 
-	for (i = 0; i < k->n_holders; i++)
+	for (i = 0; i < PLACES; i++)
 		if (k->holders[i].member.fd < 0)
 			return &k->holders[i];
 	return NULL;
@@ -187,12 +188,17 @@ static void keeper_shrink(struct keeper *k, uint32_t most)
 	size_t i;
 
 	keeper_count(k, &waiting, &ready, &all);
-	for (i = k->n_holders; i-- > 0 && waiting > most;) {
+	for (i = PLACES; i-- > 0 && waiting > most;) {
 		if (k->holders[i].member.fd < 0 || k->holders[i].is_lent)
 			continue;
-		holder_forget(&k->holders[i]);
+		crowd_close(k->crowd_fd, &k->holders[i].member);
+		k->holders[i].is_ending = true;
 		waiting--;
 	}
+	/* They remove their boxes side by side. */
+	for (i = 0; i < PLACES; i++)
+		if (k->holders[i].is_ending)
+			holder_forget(&k->holders[i]);
 }
 
 /* ---- callers ---- */
@@ -202,7 +208,7 @@ static bool keeper_lend(struct keeper *k, int guest_fd, uint32_t code_len)
 	struct error ignored;
 	size_t i;
 
-	for (i = 0; i < k->n_holders; i++) {
+	for (i = 0; i < PLACES; i++) {
 		struct holder *h = &k->holders[i];
 
 		if (h->member.fd < 0 || h->is_lent || h->room < code_len || !h->room)
@@ -226,37 +232,13 @@ static void keeper_answer(struct keeper *k, int fd)
 	(void)!send(fd, v, sizeof(*v), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static int keeper_resize(struct keeper *k, uint32_t size)
+static void keeper_resize(struct keeper *k, uint32_t size)
 {
-	struct holder *grown;
-	size_t i, places = size * 2 + AT_ONCE;
-
 	if (size > POOL_MOST)
-		return -1;
+		return;
 	k->k->size = size;
 	keeper_shrink(k, size);
 	k->retry_at = 0;
-	if (places <= k->n_holders)
-		return 0;
-	/* The crowd knows the members by their address. */
-	for (i = 0; i < k->n_holders; i++)
-		if (k->holders[i].member.fd >= 0)
-			crowd_wait_for(k->crowd_fd, &k->holders[i].member, 0);
-	grown = realloc(k->holders, places * sizeof(*grown));
-	if (!grown)
-		places = k->n_holders;
-	else
-		k->holders = grown;
-	for (i = k->n_holders; i < places; i++)
-		k->holders[i] = (struct holder){.keeper = k, .member = {.fd = -1}};
-	for (i = 0; i < k->n_holders; i++) {
-		k->holders[i].member.context = &k->holders[i];
-		if (k->holders[i].member.fd >= 0 &&
-		    crowd_wait_for(k->crowd_fd, &k->holders[i].member, EPOLLIN) < 0)
-			holder_forget(&k->holders[i]);
-	}
-	k->n_holders = places;
-	return 0;
 }
 
 static void guest_serve(struct crowd_member *m, uint32_t events)
@@ -424,17 +406,20 @@ void pool_keep(struct pool_keeping *keeping)
 	for (i = 0; i < GUESTS; i++)
 		k.guests[i].member.fd = -1;
 	k.crowd_fd = crowd_open();
-	if (k.crowd_fd >= 0 &&
+	k.holders = calloc(PLACES, sizeof(*k.holders));
+	for (i = 0; k.holders && i < PLACES; i++)
+		k.holders[i] = (struct holder){.keeper = &k, .member = {.fd = -1}};
+	if (k.holders && k.crowd_fd >= 0 &&
 	    loop_signals_take(left_out, ARRAY_SIZE(left_out), &signals, &e) == 0) {
 		k.signals = (struct crowd_member){
 			.fd = signals.fd, .serve = signals_serve, .context = &k};
-		if (keeper_resize(&k, keeping->size) == 0 && keeper_listen(&k) == 0 &&
-		    crowd_wait_for(k.crowd_fd, &k.signals, EPOLLIN) == 0)
+		if (keeper_listen(&k) == 0 && crowd_wait_for(k.crowd_fd, &k.signals, EPOLLIN) == 0)
 			keeper_attend(&k);
 	}
 	unlinkat(keeping->dir_dfd, keeping->view.id, 0);
 	fd_close(&keeping->listen_fd);
-	keeper_shrink(&k, 0);
+	if (k.holders)
+		keeper_shrink(&k, 0);
 	pool_remove_dir(keeping->q->state_root);
 	free(k.holders);
 	fd_close(&k.crowd_fd);
