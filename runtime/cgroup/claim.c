@@ -25,6 +25,7 @@
 
 #include "base/fd.h"
 #include "base/str.h"
+#include "cgroup/boxes.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/tree.h"
 
@@ -300,7 +301,7 @@ static bool cgroup_is_used(const char *full)
 
 /* Engines' parents, like /docker, kubepods and slices, hold cgroups and no processes. One that is
  * around us is the engine's own, as for `podman --cgroups=split` and in k3s. A scope is systemd's
- * to place, in slices alone. */
+ * to place, in slices alone. The one that boxes are in is ours, and holds nothing but them. */
 int cgroup_check_apart(const struct cgroup_dir *d, const char *policy, struct error *e)
 {
 	char full[CGROUP_PATH_SIZE];
@@ -312,7 +313,7 @@ int cgroup_check_apart(const struct cgroup_dir *d, const char *policy, struct er
 		*slash = '\0';
 		if (!cgroup_is_used(full))
 			continue;
-		if (claim_is_around_us(full))
+		if (claim_is_around_us(full) || str_ends(full, "/" CGROUP_BOXES))
 			return 0;
 		return err_set(e, ERR_CONFIG,
 			       "policy %s refuses linux.cgroupsPath, %s: it lies in %s, which has "

@@ -348,6 +348,7 @@ there_are_a_hundred_at_most() {
 	bundle
 	for ((i = 0; i < 100; i++)); do
 		mkdir -p "$T/state/box-fill$i"
+		: >"$T/state/box-fill$i/left" # an empty one is what a create that was killed has left
 	done
 	chmod 700 "$T"/state "$T"/state/box-fill*
 	[ -z "${SBX_UID:-}" ] || chown -R "$SBX_UID" "$T/state"
