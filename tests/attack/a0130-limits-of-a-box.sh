@@ -191,7 +191,7 @@ huge_files_of_nothing_do_not_fill_the_callers_disk() {
 # _burn CODE: a box of python, and `burnt` in its result: the processor time that the process which looks after it has used itself, without the box's.
 _burn() {
 	needs python3
-	run python3 -c 'import json, os, subprocess, sys
+	run env SBXRUN_ROOTFS_DIR="$T/library" python3 -c 'import json, os, subprocess, sys
 p = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)
 burnt = 0
 while p.poll() is None:
