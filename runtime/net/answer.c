@@ -20,10 +20,11 @@ bool http_answer_find(struct http_answer *a, const char *p, size_t len, size_t *
 	size_t i;
 
 	for (i = 0; i < len && a->step != OVER; i++) {
-		if (p[i] == '\n') {
+		if (p[i] == '\n' && (a->step == HEAD || a->at >= sizeof(version) - 1)) {
 			answer_end_line(a);
 			continue;
 		}
+		/* The end of a shorter line is none of these either. */
 		if (a->step == LINE && a->at < sizeof(version) - 1 && p[i] != version[a->at])
 			a->step = OVER;
 		else if (a->step == LINE && a->at == sizeof(version) + 1)

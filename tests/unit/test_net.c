@@ -298,6 +298,8 @@ TEST(the_last_answer_has_a_place_for_a_header)
 	CHECK_INT(place("HTTP/2 200 OK\r\n\r\n"), -1);
 	CHECK_INT(place("hello\nHTTP/1.1 200 OK\r\n\r\n"), -1);
 	CHECK_INT(place("\r\nHTTP/1.1 200 OK\r\n\r\n"), -1);
+	CHECK_INT(place("HT\nA: b\n\n"), -1);
+	CHECK_INT(place("HTTP/1\nA: b\n\n"), -1);
 }
 
 /* ---- SOCKS ---- */
