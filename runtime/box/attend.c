@@ -312,11 +312,14 @@ void run_drain(struct running *x)
 static void run_settle_sandbox(struct running *x)
 {
 	struct error ignored;
+	bool killed;
 
 	run_serve_control(x, 0);
 	x->is_collected = life_wait(&x->box, LOOP_NEVER, &x->end, &ignored) > 0;
-	if (x->last.kind != REAPER_ENDED &&
-	    !(x->q->sandbox->has_sessions && x->last.kind == REAPER_FAILED)) {
+	/* It says how the program has ended before it sees to the others. */
+	killed = x->is_collected && x->end.signal;
+	if (killed || (x->last.kind != REAPER_ENDED &&
+		       !(x->q->sandbox->has_sessions && x->last.kind == REAPER_FAILED))) {
 		sandbox_kill(x->q->sandbox);
 		if (x->q->sandbox->has_sessions)
 			notes_add(&x->r->notes.notes,

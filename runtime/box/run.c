@@ -109,7 +109,9 @@ static int run_finish(struct running *x, struct error *e)
 		run_take(x);
 	if (x->q->sandbox || run_looks(x))
 		workspace_measure(&x->workspace, x->q, x->r);
-	return run_looks(x) ? workspace_finish(&x->workspace, x->q, x->a, x->r, e) : 0;
+	if (run_looks(x))
+		workspace_finish(&x->workspace, x->q, x->a, x->r);
+	return 0;
 }
 
 static int run_in_box(struct running *x, struct error *e)
@@ -263,7 +265,7 @@ int box_run(const struct box_request *q, struct arena *a, struct box_result *ret
 	if (result == 0)
 		result = loop_signals_take(left_out, ARRAY_SIZE(left_out), &x.signals, e);
 	if (result == 0)
-		result = workspace_check_target(q, e);
+		result = workspace_open_target(&x.workspace, q, e);
 	if (q->policy && !str_eq(q->policy, "code"))
 		run_note(&x, arena_printf(a, "the box is held to the policy %s, and not to code",
 					  q->policy));

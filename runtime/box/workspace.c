@@ -56,6 +56,7 @@ void workspace_close(struct workspace *w)
 {
 	fd_close(&w->dfd);
 	fd_close(&w->tmp_dfd);
+	fd_close(&w->to_dfd);
 }
 
 /* ---- what is full ---- */
@@ -291,23 +292,25 @@ const char *workspace_take(const struct workspace *w, const char *name, size_t m
 	return fd_read_all(fd, max, a, ret_len);
 }
 
-static int workspace_open_target(const char *path, int *ret, struct error *e)
+/* Opened once: a program that may write to what is above it, in a volume, could have put a link
+ * there meanwhile, and one of an earlier run may have. */
+int workspace_open_target(struct workspace *w, const struct box_request *q, struct error *e)
 {
+	const char *path = q->copy_out;
+
+	if (!path)
+		return 0;
 	if (mkdir(path, 0755) < 0 && errno != EEXIST)
 		return err_sys(e, "--copy-out: make %s", path);
-	*ret = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return *ret < 0 ? err_sys(e, "--copy-out: open %s", path) : 0;
-}
-
-int workspace_check_target(const struct box_request *q, struct error *e)
-{
-	autoclose int dfd = -1;
-
-	if (!q->copy_out)
-		return 0;
-	if (workspace_open_target(q->copy_out, &dfd, e) < 0)
-		return -1;
-	return access(q->copy_out, W_OK | X_OK) < 0 ? err_sys(e, "--copy-out: %s", q->copy_out) : 0;
+	w->to_dfd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (w->to_dfd < 0 && (errno == ENOTDIR || errno == ELOOP))
+		return err_set(e, ERR_USAGE,
+			       "--copy-out: %s is a link or no directory: name the directory itself",
+			       path);
+	if (w->to_dfd < 0)
+		return err_sys(e, "--copy-out: open %s", path);
+	return faccessat(w->to_dfd, ".", W_OK | X_OK, 0) < 0 ? err_sys(e, "--copy-out: %s", path) :
+							       0;
 }
 
 void workspace_measure(const struct workspace *w, const struct box_request *q, struct box_result *r)
@@ -323,17 +326,14 @@ void workspace_measure(const struct workspace *w, const struct box_request *q, s
 	r->disk_used = (uint64_t)(vfs.f_blocks - vfs.f_bfree) * vfs.f_bsize;
 }
 
-int workspace_finish(struct workspace *w, const struct box_request *q, struct arena *a,
-		     struct box_result *r, struct error *e)
+void workspace_finish(struct workspace *w, const struct box_request *q, struct arena *a,
+		      struct box_result *r)
 {
 	struct walk walk = {.q = q, .a = a, .r = r, .room = box_workspace_size(&q->limits)};
-	autoclose int to_dfd = -1;
 
 	if (w->dfd < 0 || box_workspace_is_volume(q))
-		return 0;
-	if (q->copy_out && workspace_open_target(q->copy_out, &to_dfd, e) < 0)
-		return -1;
-	walk_dir(&walk, w->dfd, to_dfd, "", 0);
+		return;
+	walk_dir(&walk, w->dfd, w->to_dfd, "", 0);
 	if (walk.taken >= COPY_MAX)
 		walk_skip(&walk, "the rest", "more than 100000 files");
 	if (r->files.n)
@@ -344,5 +344,4 @@ int workspace_finish(struct workspace *w, const struct box_request *q, struct ar
 	if (q->copy_out && walk.skipped)
 		notes_add(&r->notes.notes,
 			  arena_printf(a, "--copy-out left out %s", walk.skipped), a);
-	return 0;
 }

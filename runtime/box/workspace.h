@@ -11,22 +11,23 @@
 struct workspace {
 	int dfd; /* -1: it is not looked at */
 	int tmp_dfd;
+	int to_dfd; /* where its files are copied; -1: nowhere */
 };
-#define WORKSPACE_NONE ((struct workspace){.dfd = -1, .tmp_dfd = -1})
+#define WORKSPACE_NONE ((struct workspace){.dfd = -1, .tmp_dfd = -1, .to_dfd = -1})
 
 /* Of the box whose first process this is; it waits for its orders. */
 int workspace_open(struct workspace *w, pid_t pid, int pidfd, struct error *e);
 
-/* Before anything runs: whether a copy could be put where it is wanted. */
-int workspace_check_target(const struct box_request *q, struct error *e);
+/* Before anything runs: the directory where a copy is wanted. */
+int workspace_open_target(struct workspace *w, const struct box_request *q, struct error *e);
 
 /* Says what it holds; nothing is known of a directory of the host's. */
 void workspace_measure(const struct workspace *w, const struct box_request *q,
 		       struct box_result *r);
 
 /* Lists its files, and copies them where a copy is asked for. */
-int workspace_finish(struct workspace *w, const struct box_request *q, struct arena *a,
-		     struct box_result *r, struct error *e);
+void workspace_finish(struct workspace *w, const struct box_request *q, struct arena *a,
+		      struct box_result *r);
 
 /* Which of the places that it could write to are full now: of one that was full and is not any
  * more, nobody knows. */

@@ -26,6 +26,24 @@ signals_to_the_first_process_do_not_end_it() {
 	is "$(_of '.stdout, .exit_code')" $'alive\n\n4'
 }
 
+# The directory of the copy lies in a volume, or was exchanged by an earlier run.
+a_copy_goes_where_it_was_to_go() {
+	mkdir -p canary volume/build
+	chmod -R 777 canary volume
+	_box -v "$T/volume:/project" --copy-out "$T/volume/results" "rmdir /project/results; ln -s $T/canary /project/results; echo owned >evil"
+	untouched canary
+	rm -f volume/results
+	_box -v "$T/volume:/project" --copy-out "$T/volume/build/out" "mv /project/build /project/old; ln -s $T/canary /project/build; echo owned >evil"
+	untouched canary
+	ln -s "$T/canary" planted
+	_box --copy-out "$T/planted" 'echo owned >evil'
+	untouched canary
+	rc_is 125
+	like "$err" 'is a link or no directory'
+	_box --copy-out "$T/plain" 'echo fine >good'
+	is "$(<plain/good)" fine
+}
+
 a_program_that_stops_everybody_does_not_outlive_its_time() {
 	_box --json --timeout 1 '(while :; do kill -STOP -1; done) & sleep 1000'
 	is "$(_of .status)" timeout

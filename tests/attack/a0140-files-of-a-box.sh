@@ -194,6 +194,11 @@ a_box_is_alone() {
 }
 
 # Who could put them there is its owner; what he is told to look at may be somebody else's.
+_has_no_cgroups() {
+	find /sys/fs/cgroup -maxdepth 8 -depth -type d -name "sbxrun-box-$BOX.*" -exec rmdir {} + 2>/dev/null
+	[ -z "$(find /sys/fs/cgroup -maxdepth 8 -type d -name "sbxrun-box-$BOX.*" 2>/dev/null)" ]
+}
+
 records_that_are_no_files_lead_nowhere() {
 	local file kind call pid
 	_canary
@@ -217,8 +222,9 @@ records_that_are_no_files_lead_nowhere() {
 				holds canary/secret 'what the host has' "$call, by a $kind in place of $file"
 			done
 			sbx delete -f "box-$BOX" 2>/dev/null || rm -rf "state/box-$BOX"
-			# Without a record nobody knows it any more.
+			# Without a record nobody knows it any more, nor its cgroups.
 			kill -KILL "$pid" 2>/dev/null || :
+			wait_until 10 _has_no_cgroups
 		done
 	done
 }

@@ -26,7 +26,8 @@ ANSWERS = {
     "snapshot": [r"snapshot .* already|there is a snapshot", r"there are \d+ snapshots"],
     "snapshots": [r"there is no snapshot", r"there are no snapshots"],
     "read": [r"there is no such file"], "stat": [r"there is no such file"], "rm-file": [r"there is no such file"],
-    "end-session": [r"no session"], "run": [r"the keeper of session .* does not answer"],  # in ten seconds
+    "end-session": [r"no session"], # … in ten seconds; and a box that is destroyed takes along what begins in it.
+    "run": [r"the keeper of session .* does not answer", r"session .* has ended as soon as it had begun"],
     "allow": [r"there is no such rule", r"is denied, and stays so", cut], "deny": [cut],
     "pause": [r"container not running", r"already paused"], "resume": [r"container not paused"],
 }
