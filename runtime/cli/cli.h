@@ -138,7 +138,7 @@ struct cli {
 	char *session;
 	bool restart;
 	/* pool */
-	unsigned int size;
+	char *size;
 	bool foreground;
 	bool no_pool;
 	/* mcp */

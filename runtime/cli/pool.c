@@ -55,8 +55,7 @@ static int pool_show(const struct cli *c, const struct pool_view *v, struct erro
 
 static int pool_begin(struct cli *c, struct error *e)
 {
-	const struct pool_start s = {
-		.size = c->size ? c->size : POOL_SIZE, .stays = c->foreground, .tell = pool_tell};
+	struct pool_start s = {.size = POOL_SIZE, .stays = c->foreground, .tell = pool_tell};
 	struct box_request q;
 	struct pool_view v;
 
@@ -65,8 +64,10 @@ static int pool_begin(struct cli *c, struct error *e)
 			e, ERR_USAGE,
 			"usage: sbxrun pool [OPTION…] LANGUAGE (its boxes wait for `sbxrun do "
 			"LANGUAGE CODE` with these options)");
-	if (s.size > POOL_MOST)
-		return err_set(e, ERR_USAGE, "--size: more than %d", POOL_MOST);
+	if (c->size && (!str_to_u32(c->size, &s.size) || !s.size || s.size > POOL_MOST))
+		return err_set(e, ERR_USAGE,
+			       "--size: \"%s\" is no number from 1 to %d (pool stop ends a pool)",
+			       c->size, POOL_MOST);
 	if (pool_request(c, &q, e) < 0 || pool_start(&q, &s, c->arena, &v, e) < 0)
 		return -1;
 	return s.stays ? 0 : pool_show(c, &v, e);
@@ -143,7 +144,7 @@ static int pool_run(struct cli *c, struct error *e)
 
 /* clang-format off */
 static const struct cli_option pool_options[] = {
-	CLI_OPTION(size, "size", 'n', CLI_NUMBER, "NUMBER", "boxes that wait (default: 4)"),
+	CLI_OPTION(size, "size", 'n', CLI_TEXT, "NUMBER", "boxes that wait (default: 4)"),
 	CLI_OPTION(foreground, "foreground", 0, CLI_FLAG, NULL, "stay, until a signal comes: for a service"),
 	CLI_OPTION(rootfs, "rootfs", 0, CLI_TEXT, "NAME|DIR|FILE", "the root filesystem, as of do"),
 	CLI_OPTION(volumes, "volume", 'v', CLI_LIST, "SOURCE:TARGET[:ro]", "show a directory or file of the host in the boxes"),

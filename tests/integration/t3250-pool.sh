@@ -191,7 +191,9 @@ what_can_not_wait_is_said() {
 	run _pool cobol
 	like "$err" 'there is no language "cobol"'
 	run _pool --size 1000 python
-	like "$err" '--size: more than 256'
+	like "$err" '--size: "1000" is no number from 1 to 256'
+	run _pool --size 0 python
+	rc_is 125
 	bundle
 	run _pool --rootfs "$B/rootfs" python
 	rc_is 125
