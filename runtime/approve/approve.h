@@ -60,10 +60,20 @@ struct approve_judgement {
 	enum approve_scope most; /* that an answer may be good for */
 };
 
-/* The highest of what the rules of each file say, else what is built in. Trust: the parameters are
- * a model's. */
+/* Parameters of a call. But for the first ones a key may be there several times. Trust: they are a
+ * model's. */
+struct approve_call {
+	struct pairs used;    /* as they will be used */
+	struct pairs written; /* … and as they were given, lists also one by one */
+	/* … and what means the same, for `equals` alone: a pattern for all but "python" would find
+	 * "py" here. */
+	struct pairs equal;
+};
+
+/* The highest of what the rules of each file say of what is used, else what is built in. In the
+ * other spellings any one makes a rule fit that denies or raises; none makes a call less risky. */
 struct approve_judgement approve_judge(const struct approve_rules *r, const char *tool,
-				       const struct pairs *parameters);
+				       const struct approve_call *c);
 
 /* ---- showing ---- */
 

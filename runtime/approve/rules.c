@@ -253,7 +253,21 @@ int approve_rules_read(const char *file, struct arena *a, const struct approve_r
 
 /* ---- judging ---- */
 
-static bool rule_fits(const struct rule *r, const char *tool, const struct pairs *p)
+/* p: NULL: none */
+static bool condition_holds(const struct condition *c, const struct pairs *p)
+{
+	size_t i;
+
+	for (i = 0; p && i < p->n; i++)
+		if (str_eq(p->v[i].key, c->param) &&
+		    (c->equals ? str_eq(p->v[i].value, c->equals) :
+				 pattern_finds(c->matches, p->v[i].value)))
+			return true;
+	return false;
+}
+
+static bool rule_fits(const struct rule *r, const char *tool, const struct pairs *p,
+		      const struct pairs *equal)
 {
 	bool named = false;
 	size_t i;
@@ -262,10 +276,8 @@ static bool rule_fits(const struct rule *r, const char *tool, const struct pairs
 		named |= str_eq(r->tools.v[i], tool) || str_eq(r->tools.v[i], "*");
 	for (i = 0; named && i < r->conditions.n; i++) {
 		const struct condition *c = &r->conditions.v[i];
-		const char *value = parameter(p, c->param);
 
-		named = value && (c->equals ? strcmp(value, c->equals) == 0 :
-					      pattern_finds(c->matches, value));
+		named = condition_holds(c, p) || (c->equals && condition_holds(c, equal));
 	}
 	return named;
 }
@@ -278,7 +290,7 @@ static void judge_grants(enum approve_scope said, struct approve_judgement *ret)
 }
 
 static void judge_by_file(const struct rules_file *f, const char *tool, const struct pairs *p,
-			  struct approve_judgement *ret)
+			  const struct pairs *equal, struct approve_judgement *ret)
 {
 	size_t i;
 
@@ -286,7 +298,7 @@ static void judge_by_file(const struct rules_file *f, const char *tool, const st
 	for (i = 0; i < f->rules.n; i++) {
 		const struct rule *r = &f->rules.v[i];
 
-		if (!rule_fits(r, tool, p))
+		if (!rule_fits(r, tool, p, equal))
 			continue;
 		judge_grants(r->grants, ret);
 		if (ret->why && r->risk < ret->risk && !r->deny)
@@ -298,19 +310,30 @@ static void judge_by_file(const struct rules_file *f, const char *tool, const st
 	}
 }
 
-struct approve_judgement approve_judge(const struct approve_rules *r, const char *tool,
-				       const struct pairs *p)
+static void judge_spellings(const struct approve_judgement *s, struct approve_judgement *ret)
 {
-	struct approve_judgement j = {.risk = RISK_LOW, .most = SCOPE_ALWAYS};
+	const enum approve_scope most = s->most < ret->most ? s->most : ret->most;
+
+	if (s->why && !ret->denied && (s->denied || s->risk > ret->risk))
+		*ret = *s;
+	ret->most = most;
+}
+
+struct approve_judgement approve_judge(const struct approve_rules *r, const char *tool,
+				       const struct approve_call *c)
+{
+	struct approve_judgement j = {.risk = RISK_LOW, .most = SCOPE_ALWAYS}, s = j;
 	const char *value;
 	size_t i;
 
-	for (; r; r = r->before)
-		judge_by_file(&r->file, tool, p, &j);
+	for (; r; r = r->before) {
+		judge_by_file(&r->file, tool, &c->used, NULL, &j);
+		judge_by_file(&r->file, tool, &c->written, &c->equal, &s);
+	}
 	for (i = 0; !j.why && i < ARRAY_SIZE(builtin); i++) {
 		if (!str_eq(builtin[i].tool, tool))
 			continue;
-		value = builtin[i].param ? parameter(p, builtin[i].param) : NULL;
+		value = builtin[i].param ? parameter(&c->used, builtin[i].param) : NULL;
 		if (builtin[i].param && (!value || !pattern_finds(builtin[i].matches, value)))
 			continue;
 		j.risk = builtin[i].risk;
@@ -322,6 +345,7 @@ struct approve_judgement approve_judge(const struct approve_rules *r, const char
 		j.timeout_s = timeouts[RISK_CRITICAL];
 		j.why = "nothing is known of it";
 	}
+	judge_spellings(&s, &j);
 	if (j.risk == RISK_CRITICAL)
 		j.most = SCOPE_ONCE;
 	return j;

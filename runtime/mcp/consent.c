@@ -117,7 +117,8 @@ static struct pairs consent_parameters(struct call *c, bool quoted, bool *ret_to
 	if (str_eq(c->tool->name, "code_install_package"))
 		pair_add(&p, a, "registry", g->registry ? g->registry : "pypi");
 	pair_add(&p, a, "file_path", g->file_path);
-	pair_add(&p, a, "path", g->path);
+	pair_add(&p, a, "path",
+		 !g->path && !quoted && str_eq(c->tool->name, "code_list_files") ? "." : g->path);
 	pair_add(&p, a, "session", g->session);
 	pair_add(&p, a, "snapshot", g->snapshot);
 	pair_add(&p, a, "hosts", joined(&g->hosts, quoted, ret_too_long, a));
@@ -480,6 +481,7 @@ void consent_begin(struct call *c)
 {
 	bool too_long;
 	struct pairs p = consent_parameters(c, false, &too_long);
+	struct approve_call spelt;
 	struct approve_judgement j;
 	struct error e;
 	size_t i;
@@ -497,7 +499,8 @@ void consent_begin(struct call *c)
 		server_go(c);
 		return;
 	}
-	j = approve_judge(c->server->o->rules, c->tool->name, &p);
+	spelling_read(&c->args, &p, &spelt, &c->arena);
+	j = approve_judge(c->server->o->rules, c->tool->name, &spelt);
 	if (j.denied)
 		consent_refuse(
 			c, arena_printf(&c->arena, "the operator's rules forbid it (%s)", j.why));

@@ -22,6 +22,7 @@
  *	tools.c    the tools      words.c   what they start      answer.c  what the client is told
  *	call.c     a call         keeper.c  what outlives it     resource.c   resources
  *	consent.c  who is asked before a call                values.c  of sessions
+ *	spelling.c what rules judge: parameters as they will be used
  */
 #pragma once
 

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "approve/approve.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
@@ -77,6 +78,12 @@ void tool_write(const struct tool *t, struct buf *b);
 /* Arguments of a call become a job. Trust: they are a model's. */
 int tool_plan(const struct tool *t, struct json_span arguments, bool redact, struct tool_args *ret,
 	      struct job *ret_job, struct arena *a, struct error *e);
+
+/* ---- spelling.c ---- */
+
+/* Pure. The parameters of a call for whom judges it. */
+void spelling_read(const struct tool_args *g, const struct pairs *given, struct approve_call *ret,
+		   struct arena *a);
 
 /* ---- words.c ---- */
 

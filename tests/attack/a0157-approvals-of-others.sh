@@ -128,4 +128,49 @@ what_is_granted_goes_no_further() {
 	END
 }
 
+# What the rules forbid is forbidden in every spelling that means it.
+rules_are_not_got_around_by_spelling() {
+	cat >rules.json <<-'END'
+	{"version": 1, "rules": [
+		{"tools": ["*"], "risk": "critical", "deny": true, "conditions": [{"param": "language", "equals": "shell"}]},
+		{"tools": ["*"], "risk": "critical", "deny": true, "conditions": [{"param": "file_path", "matches": "\\.sh$"}]},
+		{"tools": ["*"], "risk": "critical", "deny": true, "conditions": [{"param": "file_path", "equals": "keep.txt"}]},
+		{"tools": ["*"], "risk": "critical", "deny": true, "conditions": [{"param": "path", "equals": "."}]},
+		{"tools": ["*"], "risk": "critical", "deny": true, "conditions": [{"param": "hosts", "equals": "evil.example"}]},
+		{"tools": ["*"], "risk": "critical", "deny": true, "conditions": [{"param": "allowed_domains", "matches": "evil\\.example"}]}]}
+	END
+	chmod 644 rules.json
+	mcp <<-'END'
+	s = Server("--rules", "rules.json")
+	s.initialize()
+	def denied(tool, **a):
+	    text = s.call(tool, **a)["content"][0]["text"]
+	    return "the operator's rules forbid it" in text
+	for language in ("shell", "bash", "sh"):
+	    assert denied("code_execute", language=language, code="true"), language
+	assert not denied("code_execute", language="python", code="1")
+	for path in ("evil.sh", "evil.sh/", "/workspace/keep2.sh/.", "a//evil.sh//", "keep.txt", "./keep.txt", "/workspace/keep.txt", "keep.txt/"):
+	    for tool in ("code_read_file", "file_delete"):
+	        assert denied(tool, sandbox_id="b", file_path=path), path
+	    assert denied("code_write_file", sandbox_id="b", file_path=path, content=""), path
+	assert not denied("file_stat", sandbox_id="b", file_path="./kept.txt")
+	for path in ({}, {"path": "/workspace"}, {"path": "./"}):
+	    assert denied("code_list_files", sandbox_id="b", **path), path
+	for host in ("evil.example", "EVIL.example.", "Evil.Example:443", ".EVIL.example"):
+	    more = dict(network_enabled=True, allowed_domains=["good.example", host])
+	    assert denied("box_create", language="python", **more), host
+	    assert denied("box_fork", snapshot="x", **more), host
+	    assert denied("box_allow", sandbox_id="b", hosts=["good.example", host]), host
+	assert not denied("box_allow", sandbox_id="b", hosts=["good.example"])
+	s.end()
+	# What is built in, and what a person is shown.
+	s = Server("", "")
+	s.initialize()
+	s.call("code_write_file", sandbox_id="b", file_path="./evil.sh/.", content="")
+	[one] = [q for q in json.loads(sbxrun("approve", "list", "--json")) if q["tool"] == "code_write_file"]
+	assert one["risk"] == "high", one
+	assert "file_path: ./evil.sh/." in one["shown"], one
+	END
+}
+
 run_tests

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "approve/approve.h"
 #include "json/span.h"
 #include "mcp/line.h"
 #include "mcp/message.h"
@@ -207,6 +208,113 @@ TEST(every_tool_says_all_four_hints_and_a_schema)
 		      strstr(b.data, "idempotentHint") && strstr(b.data, "openWorldHint"));
 		CHECK(strlen(tools[i].name) <= 40);
 	}
+}
+
+/* ---- what rules judge ---- */
+
+static const char *pairs_text(const struct pairs *p)
+{
+	struct buf b = buf_new(&arena, 1 << 12);
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		buf_printf(&b, "%s%s", i ? "|" : "", p->v[i].value);
+	return b.data;
+}
+
+static void spell(const char *key, char *value, struct approve_call *ret)
+{
+	struct tool_args g = {.hosts = {1, (char *[]){value, NULL}}};
+	struct pair one = {arena_strdup(&arena, key), value};
+
+	spelling_read(&g, &(struct pairs){1, &one}, ret, &arena);
+}
+
+static const char *used_of(const char *key, const char *value)
+{
+	struct approve_call c;
+
+	spell(key, arena_strdup(&arena, value), &c);
+	return pairs_text(&c.used);
+}
+
+TEST(rules_judge_what_will_be_used)
+{
+	CHECK_STR(used_of("language", "sh"), "shell");
+	CHECK_STR(used_of("language", "cobol"), "cobol");
+	CHECK_STR(used_of("file_path", "evil.sh/"), "evil.sh");
+	CHECK_STR(used_of("file_path", "/workspace//a/./keep2.sh/."), "a/keep2.sh");
+	CHECK_STR(used_of("path", "/workspace"), ".");
+	CHECK_STR(used_of("file_path", "a/../keep.txt"), "a/../keep.txt");
+	CHECK_STR(used_of("hosts", "EVIL.example."), "evil.example");
+	CHECK_STR(used_of("hosts", ".Evil.example.:0443"), "**.evil.example:443");
+	CHECK_STR(used_of("hosts", "*.Evil.example"), "*.evil.example");
+	CHECK_STR(used_of("hosts", "[::FFFF:1.2.3.4]:80"), "1.2.3.4:80");
+	CHECK_STR(used_of("hosts", "[2001:DB8::1]:80"), "[2001:db8::1]:80");
+	CHECK_STR(used_of("hosts", "10.0.0.0/8:80"), "10.0.0.0/8:80");
+	CHECK_STR(used_of("hosts", "No Host"), "No Host");
+	CHECK_STR(used_of("code", "EVIL.example."), "EVIL.example.");
+}
+
+static struct approve_judgement judged(const char *key, const char *rule, const char *more,
+				       const char *value)
+{
+	const char *text = arena_printf(&arena,
+					"{\"version\":1,\"rules\":[{\"tools\":[\"*\"],%s,"
+					"\"conditions\":[{\"param\":\"%s\",%s}]}]}",
+					more, key, rule);
+	const struct approve_rules *r;
+	struct approve_call c;
+	struct error e;
+
+	CHECK_INT(approve_rules_parse("rules", text, strlen(text), NULL, &arena, &r, &e), 0);
+	spell(key, arena_strdup(&arena, value), &c);
+	return approve_judge(r, "code_write_file", &c);
+}
+
+TEST(a_rule_that_denies_fits_in_every_spelling)
+{
+	static const char deny[] = "\"risk\":\"low\",\"deny\":true";
+
+	CHECK(judged("language", "\"equals\":\"shell\"", deny, "bash").denied);
+	CHECK(judged("language", "\"equals\":\"bash\"", deny, "shell").denied);
+	CHECK(!judged("language", "\"equals\":\"bash\"", deny, "python").denied);
+	CHECK(judged("file_path", "\"matches\":\"\\\\.sh$\"", deny, "evil.sh/").denied);
+	CHECK(judged("file_path", "\"equals\":\"keep.txt\"", deny, "./keep.txt").denied);
+	CHECK(judged("file_path", "\"equals\":\"/workspace/keep.txt\"", deny, "keep.txt").denied);
+	CHECK(judged("file_path", "\"equals\":\"/workspace\"", deny, ".").denied);
+	CHECK(judged("file_path", "\"matches\":\"\\\\.\\\\.\"", deny, "a/../b").denied);
+	CHECK(judged("hosts", "\"equals\":\"evil.example\"", deny, "EVIL.example.:80").denied);
+	CHECK(judged("hosts", "\"equals\":\"evil.example\"", deny, ".evil.example").denied);
+	CHECK(!judged("hosts", "\"equals\":\"evil.example\"", deny, "*.evil.example").denied);
+}
+
+/* A rule may forbid all but what it names. */
+TEST(a_rule_for_all_but_some_lets_these_pass)
+{
+	static const char deny[] = "\"risk\":\"low\",\"deny\":true";
+
+	CHECK(!judged("language", "\"matches\":\"^(?!python$)\"", deny, "python").denied);
+	CHECK(judged("language", "\"matches\":\"^(?!python$)\"", deny, "sh").denied);
+	CHECK(!judged("file_path", "\"matches\":\"^(?!docs/)\"", deny, "docs/a").denied);
+	CHECK(judged("file_path", "\"matches\":\"^(?!docs/)\"", deny, "a").denied);
+	CHECK(!judged("hosts", "\"matches\":\"^(?!a[.]org:443$)\"", deny, "a.org:443").denied);
+	CHECK(judged("hosts", "\"matches\":\"^(?!a[.]org:443$)\"", deny, "a.org").denied);
+}
+
+TEST(no_spelling_makes_a_call_less_risky)
+{
+	static const char low[] = "\"risk\":\"low\"", grave[] = "\"risk\":\"critical\"";
+	static const char harmless[] = "\"matches\":\"^(?!.*[.]sh$)\"";
+
+	CHECK(judged("file_path", "\"equals\":\"a.sh\"", low, "./a.sh").risk == RISK_LOW);
+	CHECK(judged("file_path", harmless, low, "a.txt").risk == RISK_LOW);
+	CHECK(judged("file_path", harmless, low, "a.sh/.").risk == RISK_HIGH);
+	CHECK(judged("file_path", "\"equals\":\"x\"", low, "a.sh/").risk == RISK_HIGH);
+	CHECK(judged("file_path", "\"equals\":\"/workspace/a\"", grave, "a").risk == RISK_CRITICAL);
+	CHECK(judged("file_path", "\"equals\":\"/workspace/a\"",
+		     "\"risk\":\"medium\",\"grants\":\"once\"", "a")
+		      .most == SCOPE_ONCE);
 }
 
 int main(void)
