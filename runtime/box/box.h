@@ -104,6 +104,7 @@ struct box_volume {
 	const char *source; /* absolute, of the host */
 	const char *target; /* absolute, in the box */
 	bool writable;
+	uint64_t device, inode; /* of the source; no inode: not known */
 };
 
 struct box_rlimit {

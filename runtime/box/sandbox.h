@@ -59,6 +59,7 @@ enum {
 struct sandbox_volume {
 	char *source, *target;
 	bool writable;
+	uint64_t device, inode; /* of the source; no inode: of a box that was made before */
 };
 
 struct sandbox_ulimit {

@@ -152,6 +152,20 @@ static void making_take_note(void *context, const char *text)
 	noted_take(notes, box_words(text, notes->arena));
 }
 
+/* What a fork asks for was asked for before, and perhaps by a box that may write where it lies. */
+static void making_pin(const struct making *m, struct box_options *o)
+{
+	const struct box_request *q = m->q;
+	struct pinned_source *pinned = arena_array(m->a, q->n_volumes + 1, struct pinned_source);
+	size_t i;
+
+	for (i = 0; i < q->n_volumes; i++)
+		pinned[i] = (struct pinned_source){q->volumes[i].source, q->volumes[i].device,
+						   q->volumes[i].inode};
+	o->pinned = pinned;
+	o->n_pinned = q->n_volumes;
+}
+
 static int making_create(const struct making *m, struct created *ret, struct error *e)
 {
 	autoclose int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -176,6 +190,7 @@ static int making_create(const struct making *m, struct created *ret, struct err
 	o.box.given = given;
 	o.box.root_upper = m->q->writable_root;
 	o.streams = streams;
+	making_pin(m, &o.box);
 	o.box.control_fd = -1;
 	o.box.program_comes = true;
 	o.take_listener = false;

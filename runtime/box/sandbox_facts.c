@@ -28,6 +28,8 @@ static const struct json_row sandbox_volume_rows[] = {
 	F(sandbox_volume, "source", STR, source, REQUIRED),
 	F(sandbox_volume, "target", STR, target, REQUIRED),
 	F(sandbox_volume, "writable", BOOL, writable, OMIT),
+	F(sandbox_volume, "device", U64, device, OMIT),
+	F(sandbox_volume, "inode", U64, inode, OMIT),
 };
 TABLE(sandbox_volume);
 
@@ -104,6 +106,8 @@ struct sandbox_facts sandbox_facts_of(const struct box_request *q, const struct 
 			.source = arena_strdup(a, q->volumes[i].source),
 			.target = arena_strdup(a, q->volumes[i].target),
 			.writable = q->volumes[i].writable,
+			.device = q->volumes[i].device,
+			.inode = q->volumes[i].inode,
 		};
 	facts.ulimits.v = arena_array(a, q->n_rlimits + 1, struct sandbox_ulimit);
 	for (i = 0; i < q->n_rlimits; i++)
@@ -123,7 +127,8 @@ void sandbox_request_again(const struct sandbox_facts *f, struct arena *a, struc
 
 	for (i = 0; i < f->volumes.n; i++)
 		volumes[i] = (struct box_volume){f->volumes.v[i].source, f->volumes.v[i].target,
-						 f->volumes.v[i].writable};
+						 f->volumes.v[i].writable, f->volumes.v[i].device,
+						 f->volumes.v[i].inode};
 	for (i = 0; i < f->ulimits.n; i++)
 		rlimits[i] = (struct box_rlimit){f->ulimits.v[i].type, f->ulimits.v[i].soft,
 						 f->ulimits.v[i].hard};

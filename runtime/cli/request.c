@@ -151,6 +151,7 @@ int do_limits(const struct cli *c, struct box_request *q, struct error *e)
 static int do_volume(const char *text, struct arena *a, struct box_volume *ret, struct error *e)
 {
 	char *copy = arena_strdup(a, text), *target = strchr(copy, ':'), *mode;
+	struct stat st = {0};
 	char *real;
 
 	if (!target || target == copy || target[1] != '/')
@@ -167,9 +168,13 @@ static int do_volume(const char *text, struct arena *a, struct box_volume *ret, 
 	real = realpath(copy, NULL);
 	if (!real)
 		return err_sys(e, "-v %s: %s", text, copy);
+	/* A filesystem of a user's own may not let us: its box has no inode to go by. */
+	(void)stat(real, &st);
 	*ret = (struct box_volume){.source = arena_strdup(a, real),
 				   .target = path_clean(a, target),
-				   .writable = !mode || str_eq(mode, "rw")};
+				   .writable = !mode || str_eq(mode, "rw"),
+				   .device = st.st_dev,
+				   .inode = st.st_ino};
 	free(real);
 	return 0;
 }

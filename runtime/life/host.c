@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/path.h"
+#include "base/str.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/systemd.h"
 #include "life/bundle.h"
@@ -138,6 +139,23 @@ bool life_may_listen(void)
 	return seccomp_may_listen();
 }
 
+static int host_pin_source(const struct pinned_source *s, struct plan *p, struct error *e)
+{
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < p->n_mounts; i++) {
+		struct mount_plan *m = &p->mounts[i];
+
+		if (m->kind != MOUNT_BIND || !m->source || !str_eq(m->source, s->path))
+			continue;
+		m->pinned = found = true;
+		m->device = s->device;
+		m->inode = s->inode;
+	}
+	return found ? 0 : err_set(e, ERR_BUG, "nothing is mounted of %s", s->path);
+}
+
 int life_plan(const struct create_options *o, const struct host_facts *facts,
 	      const struct oci_config *c, const char *bundle, const struct tightened *t,
 	      struct arena *a, struct plan *ret, struct error *e)
@@ -150,6 +168,9 @@ int life_plan(const struct create_options *o, const struct host_facts *facts,
 		return -1;
 	for (i = 0; i < t->missing.n; i++)
 		notes_add(&p->warnings, t->missing.v[i], a);
+	for (i = 0; i < o->box.n_pinned; i++)
+		if (host_pin_source(&o->box.pinned[i], p, e) < 0)
+			return -1;
 	p->root_upper = o->box.root_upper;
 	p->root_readonly = p->root_readonly && !p->root_upper;
 	p->root_kept = o->box.keep_root && !p->root_upper;

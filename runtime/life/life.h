@@ -39,6 +39,13 @@ struct given_tree {
 	int tree_fd; /* attached nowhere; it stays the caller's to close */
 };
 
+/* A source of binds that must be what it was: no link on the way, and the inode. Trust: its name
+ * may lie in a directory to which another box writes. */
+struct pinned_source {
+	const char *path;
+	uint64_t device, inode; /* no inode: any */
+};
+
 /* For boxes; all zero: it is none. */
 struct box_options {
 	bool ids_if_possible; /* a host that can't map them is no reason to refuse (policy code) */
@@ -50,6 +57,8 @@ struct box_options {
 	bool program_comes; /* its file is not there yet: the reaper writes it */
 	size_t n_given;
 	const struct given_tree *given;
+	size_t n_pinned;
+	const struct pinned_source *pinned;
 	int64_t root_upper; /* bytes of its own layer over the root; 0: none */
 	bool keep_root; /* others run in it, too: nothing is made in it */
 	enum observe observe; /* what is denied is asked about, too: with take_listener */

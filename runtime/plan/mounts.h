@@ -43,6 +43,8 @@ struct mount_plan {
 	bool stands_in;		 /* for a filesystem that can't be made: nobody asked for it */
 	bool ours;		 /* the runtime's own, which no config asks for */
 	bool tmpcopyup;
+	bool pinned;		 /* binds: no link on the way to the source, and it is that one: */
+	uint64_t device, inode;	 /* … no inode: any */
 	bool proc_files;	 /* a procfs: it gets the plan's, and then shows processes alone */
 	uint64_t set, clear;	     /* attributes of the mount … */
 	uint64_t set_all, clear_all; /* … and of all mounts in the tree */

@@ -144,6 +144,7 @@ int row_rlimits(struct tightening *t, struct error *e)
 		{"RLIMIT_MSGQUEUE", 64 << 10, RLIMITS_SMALL, true},
 	};
 	struct oci_process *p = &t->c->process;
+	struct oci_rlimit *l;
 	size_t i, k;
 
 	(void)e;
@@ -160,10 +161,14 @@ int row_rlimits(struct tightening *t, struct error *e)
 			continue;
 		if (k == p->rlimits.n) {
 			ROW_EXTEND(t, p->rlimits, 1);
-			p->rlimits.n++;
+			p->rlimits.v[p->rlimits.n++] = (struct oci_rlimit){
+				arena_strdup(t->a, rows[i].type), rows[i].most, rows[i].most};
 		}
-		p->rlimits.v[k] = (struct oci_rlimit){arena_strdup(t->a, rows[i].type),
-						      rows[i].most, rows[i].most};
+		/* Who asks for a soft limit below that has it. */
+		l = &p->rlimits.v[k];
+		l->hard = rows[i].most;
+		if (l->soft > rows[i].most)
+			l->soft = rows[i].most;
 		row_clamped(t, "process.rlimits: %s is %llu", rows[i].type,
 			    (unsigned long long)rows[i].most);
 	}

@@ -109,13 +109,44 @@ static int mount_open_outside(const char *path, const char **ret_name)
 	return fd >= 0 ? fd : open(path, O_PATH | O_CLOEXEC);
 }
 
+/* Trust: who may write to a directory above a source can put a link, or another directory, in its
+ * place. What is looked at is what is mounted. */
+static int mount_open_pinned(const struct mount_plan *m, const char **ret_name, struct error *e)
+{
+	autoclose int fd =
+		sys_openat2(AT_FDCWD, m->source, O_PATH | O_CLOEXEC, 0, RESOLVE_NO_SYMLINKS);
+	struct stat st;
+
+	if (fd < 0 && errno == ELOOP)
+		return err_set(e, ERR_CONFIG,
+			       "%s.source: %s is a link or lies behind one, which it did not when "
+			       "the box was made",
+			       m->field, m->source);
+	if (fd < 0)
+		return err_sys(e, "%s.source: open %s", m->field, m->source);
+	if (m->inode && fstat(fd, &st) < 0)
+		return err_sys(e, "%s.source: look at %s", m->field, m->source);
+	if (m->inode && (st.st_dev != m->device || st.st_ino != m->inode))
+		return err_set(
+			e, ERR_CONFIG,
+			"%s.source: %s is not the directory or file that it was when the box "
+			"was made",
+			m->field, m->source);
+	*ret_name = path_is_clean(m->source) ? m->source : NULL;
+	return fd_steal(&fd);
+}
+
 int mount_open_source(const struct plan *p, const struct mount_plan *m, struct guard_look *looks,
 		      struct error *e)
 {
 	const char *name = NULL;
+	bool pinned = m->pinned && !m->inside;
 	autoclose int fd = m->inside ? mount_open_inside(p, m->inside) :
+			   pinned    ? mount_open_pinned(m, &name, e) :
 				       mount_open_outside(m->source, &name);
 
+	if (fd < 0 && pinned)
+		return -1;
 	if (fd < 0)
 		return err_sys(e, "%s.source: open %s", m->field, m->source);
 	if (!m->inside && !m->stands_in && !m->ours &&

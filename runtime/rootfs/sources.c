@@ -77,7 +77,7 @@ int sources_find_inside(struct plan *p, struct arena *a, struct error *e)
 	for (i = 0; i < p->n_mounts; i++) {
 		struct mount_plan *m = &p->mounts[i];
 
-		if (m->kind != MOUNT_BIND || m->inside || !source_has_links(m->source))
+		if (m->kind != MOUNT_BIND || m->inside || m->pinned || !source_has_links(m->source))
 			continue;
 		if (stat(p->rootfs, &root) < 0)
 			return err_sys(e, "root.path: look at %s", p->rootfs);

@@ -165,6 +165,60 @@ threading.Thread(target=turn, daemon=True).start()"
 	done
 }
 
+# Who writes to a directory above the source of another volume of its own chooses what the name of that leads to when a fork asks for it.
+_nested() {
+	mkdir -p project/data project/sub/deep
+	echo mine | tee project/data/f >project/sub/deep/f
+	chmod -R 777 project
+	_canary
+	echo secret >canary/f
+	mkdir -p canary/deep
+	echo secret >canary/deep/f
+	_own project
+	_new @a -v "$T/project:/project" -v "$T/project/data:/data:ro" -v "$T/project/sub/deep:/deep:ro"
+	_box snapshot @a one
+	_box fork --id @same one
+	is "$(_sh @same 'cat /data/f /deep/f')" $'mine\nmine'
+	_box destroy @same
+}
+# SOURCE WHY [MOUNT]: neither of the box nor of its snapshots a fork is made, in which MOUNT would be what the source is now.
+_no_fork() {
+	local from n=0
+	for from in @a one ${OLDER:-}; do
+		n=$((n + 1))
+		run _box fork --id "@f$n" "$from"
+		[ "$rc" != 0 ] || hides "$(_sh "@f$n" "cat $3/f")" secret "a fork of $from shows a directory of the host"
+		[ "$rc" = 125 ] || faked "a fork of $from has another directory than the one that was asked for"
+		like "$err" "$1 $2"
+	done
+	is "$(_box list --json | jq length)" 1
+}
+
+sources_exchanged_with_links_are_not_forked() {
+	_nested
+	# As boxes of before have it: nobody knows what was there.
+	grep -qaE '"inode":[1-9]' "$T/state/boxes:snapshots/one" || fail 'a snapshot does not know its sources'
+	(umask 077 && perl -pe 's/("inode":)(\d+)/$1 . " " x (length($2) - 1) . "0"/ge' "$T/state/boxes:snapshots/one" >"$T/state/boxes:snapshots/older")
+	_own "$T/state/boxes:snapshots/older"
+	OLDER=older
+	_sh @a "mv /project/data /project/d2; ln -s $T/canary /project/data"
+	_no_fork "$T/project/data" 'is a link or lies behind one' /data
+	_sh @a "rm /project/data; mv /project/d2 /project/data; mv /project/sub /project/s2; ln -s $T/canary /project/sub"
+	_no_fork "$T/project/sub/deep" 'is a link or lies behind one' /deep
+	_sh @a 'rm /project/sub; mv /project/s2 /project/sub'
+	for from in @a one older; do
+		_box fork --id @again "$from"
+		is "$(_sh @again 'cat /data/f /deep/f')" $'mine\nmine'
+		_box destroy @again
+	done
+}
+
+sources_exchanged_with_directories_are_not_forked() {
+	_nested
+	_sh @a 'mv /project/data /project/d2; mkdir /project/data; echo other >/project/data/f'
+	_no_fork "$T/project/data" 'is not the directory or file that it was' /data
+}
+
 # Bytes that somebody else has put there: paths that lead out, by "..", by a link that an entry before has made, by a zero.
 files_of_snapshots_that_lie() {
 	local n=0 path

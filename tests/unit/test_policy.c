@@ -408,6 +408,36 @@ TEST(what_is_strict_already_is_left_alone)
 	CHECK(!clamped("capabilities") && !clamped("cgroup-namespace") && !clamped("rlimits"));
 }
 
+TEST(a_soft_limit_below_the_policys_stays)
+{
+	static const struct {
+		const char *type;
+		uint64_t soft, hard, most;
+	} rows[] = {
+		{"RLIMIT_NOFILE", 2048, 8192, 4096},	  {"RLIMIT_NOFILE", 4097, 8192, 4096},
+		{"RLIMIT_NOFILE", 0, UINT64_MAX, 4096},	  {"RLIMIT_NOFILE", 64, 128, 4096},
+		{"RLIMIT_MEMLOCK", 1, UINT64_MAX, 65536}, {"RLIMIT_MSGQUEUE", 1, 65537, 65536},
+	};
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		const uint64_t soft = rows[i].soft, hard = rows[i].hard, most = rows[i].most;
+		struct oci_config c = config_of(arena_printf(
+			&arena,
+			LINUX("") ", " PROCESS(", \"rlimits\": [{\"type\": \"%s\", \"soft\": "
+					       "%llu, \"hard\": %llu}]"),
+			rows[i].type, (unsigned long long)soft, (unsigned long long)hard));
+
+		CHECK_INT(tighten("code", &c), 0);
+		for (k = 0; k < c.process.rlimits.n; k++)
+			if (str_eq(c.process.rlimits.v[k].type, rows[i].type))
+				break;
+		CHECK(k < c.process.rlimits.n);
+		CHECK(c.process.rlimits.v[k].soft == (soft < most ? soft : most));
+		CHECK(c.process.rlimits.v[k].hard == (hard < most ? hard : most));
+	}
+}
+
 TEST(code_takes_what_engine_leaves)
 {
 	struct oci_config c = config_of(
