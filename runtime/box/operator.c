@@ -1,6 +1,7 @@
 #include "box/operator.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 #include "base/buf.h"
 #include "base/str.h"
@@ -379,6 +380,22 @@ int operator_hold_rules(const struct operator_file *f, const struct strings *all
 	for (i = 0; i < deny->n; i++)
 		all.v[all.n++] = deny->v[i];
 	*deny = all;
+	return 0;
+}
+
+int operator_hold_removal(const struct operator_file *f, const struct strings *deny,
+			  struct error *e)
+{
+	const struct strings *denied = &f->network.denied;
+	size_t i, j;
+
+	for (i = 0; i < deny->n; i++)
+		for (j = 0; j < denied->n; j++)
+			if (strcasecmp(deny->v[i], denied->v[j]) == 0)
+				return err_set(e, ERR_USAGE,
+					       "box deny --remove %s: the operator denies it "
+					       "(" OPERATOR_FILE ": network.denied)",
+					       deny->v[i]);
 	return 0;
 }
 

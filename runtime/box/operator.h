@@ -80,6 +80,10 @@ int operator_hold_model(const struct operator_file *f, const struct operator_mod
 int operator_hold_rules(const struct operator_file *f, const struct strings *allow,
 			struct strings *deny, struct arena *a, struct error *e);
 
+/* Pure. Of rules that a box is no longer to have: what the file denies, each keeps. */
+int operator_hold_removal(const struct operator_file *f, const struct strings *deny,
+			  struct error *e);
+
 /* Pure. Whether packages may be installed. */
 int operator_hold_install(const struct operator_file *f, struct error *e);
 

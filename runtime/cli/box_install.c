@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "box/install.h"
 #include "box/network.h"
+#include "box/network_stay.h"
 #include "box/operator.h"
 #include "box/sandbox.h"
 #include "cli/box.h"
@@ -22,10 +23,20 @@ struct installing {
 	struct installed *v;
 };
 
-/* Hosts of the registry, and what the operator denies everywhere. */
+/* 0: any number. */
+static int64_t lesser(int64_t own, const struct opt_i64 *most)
+{
+	if (!most->set || !most->v)
+		return own;
+	return own && own < most->v ? own : most->v;
+}
+
+/* Hosts of the registry, what the operator denies everywhere, and amounts: the box's own, or the
+ * operator's where that is less. */
 static int install_rules(struct cli *c, const struct sandbox *s, struct installing *x,
 			 struct error *e)
 {
+	struct network_rules own;
 	struct box_root root;
 
 	if (sandbox_root(s, &root) < 0)
@@ -44,8 +55,10 @@ static int install_rules(struct cli *c, const struct sandbox *s, struct installi
 			       x->what.registry);
 	x->rules.allow = x->registry.hosts;
 	x->rules.deny = x->operator.network.denied;
-	x->rules.most = x->operator.network.bytes.set ? x->operator.network.bytes.v : 0;
-	x->rules.rate = x->operator.network.rate.set ? x->operator.network.rate.v : 0;
+	if (network_read_record(s, c->arena, &own, e) < 0)
+		return -1;
+	x->rules.most = lesser(own.most, &x->operator.network.bytes);
+	x->rules.rate = lesser(own.rate, &x->operator.network.rate);
 	return network_check(&x->rules.allow, &x->rules.deny, e);
 }
 

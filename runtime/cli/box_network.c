@@ -76,6 +76,8 @@ static int change_hold(const struct cli *c, const struct sandbox *s, struct netw
 
 	if (operator_read(c->arena, &operator, e) < 0)
 		return -1;
+	if (change->remove && operator_hold_removal(&operator, &change->deny, e) < 0)
+		return -1;
 	if (change->remove)
 		return registry_expand(&change->allow, change_root(s, c->arena), &operator,
 				       c->arena, e);

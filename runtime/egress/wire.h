@@ -28,7 +28,7 @@ enum net_kind {
 	NET_BOX,  /* a pidfd: of the process that it ends with */
 	NET_DOOR, /* a socket that listens */
 	NET_APPLY, /* the rules that were told hold now */
-	NET_ALONE, /* they hold alone, until who has told them is gone */
+	NET_ALONE, /* they hold alone, with their NET_CAPS, until who has told them is gone */
 	NET_FORGET, /* what is told from now on begins here */
 	NET_CAPS, /* bytes_in: of all that is carried, count: of a second of it; 0: any number */
 

@@ -75,9 +75,7 @@ static void main_set_up(void)
 /* Of a box that stays it is not with who started it that it ends. */
 static int main_begin(void)
 {
-	net.own = net.visits[0].rules;
-	net.visits[0].rules.n = 0;
-	net.rules = &net.own;
+	visit_begin(&net.visits[0]);
 	if (!net.n_servers) /* as the C library has it */
 		net.servers[net.n_servers++] = (struct egress_address){.b = {127, 0, 0, 1}};
 	if (net.box.fd >= 0 && prctl(PR_SET_PDEATHSIG, 0) < 0)

@@ -64,11 +64,16 @@ struct refusal {
 
 struct link;
 
+struct caps {
+	uint64_t most, rate; /* as in net/limit.h */
+};
+
 /* Somebody who tells us something; fd -1: nobody. The first is who started us. */
 struct visit {
 	struct crowd_member member;
 	struct net *net;
 	struct egress_rules rules; /* that he has told, and that do not hold yet; or hold alone */
+	struct caps caps;	   /* likewise */
 };
 
 struct net {
@@ -77,6 +82,7 @@ struct net {
 	struct crowd_member door; /* where further ones come in; fd -1: none do */
 	struct crowd_member box;  /* the box's first process, to end with; fd -1: see wire.h */
 	struct egress_rules own;
+	struct caps own_caps;
 	const struct visit *only; /* whose rules hold alone, as long as he is there */
 	const struct egress_rules *rules; /* that hold */
 	struct limit limit;
@@ -121,6 +127,9 @@ int visit_receive(const struct visit *v, struct net_message *ret, int *ret_fd);
 /* Does what it says; takes the descriptor over. -1: it can't be done, which is the end of it. */
 int visit_take(struct visit *v, const struct net_message *m, int *fd);
 void visit_serve(struct crowd_member *m, uint32_t events);
+
+/* What was told so far holds from here on. */
+void visit_begin(struct visit *v);
 void visit_accept(struct crowd_member *m, uint32_t events);
 void visit_say(const struct visit *v, const struct net_message *m);
 

@@ -110,11 +110,26 @@ uint16_t visit_lacks(struct net *n)
 
 /* ---- rules ---- */
 
-static void visit_hold(struct net *n, const struct egress_rules *r)
+static void visit_hold(struct net *n, const struct egress_rules *r, const struct caps *c)
 {
 	n->rules = r;
+	limit_set(&n->limit, c->most, c->rate);
 	listeners_prune(n);
 	links_look_at_rules(n);
+}
+
+/* What he has told is the box's. */
+static void visit_own(struct visit *v)
+{
+	v->net->own = v->rules;
+	v->net->own_caps = v->caps;
+	v->rules.n = 0;
+}
+
+void visit_begin(struct visit *v)
+{
+	visit_own(v);
+	visit_hold(v->net, &v->net->own, &v->net->own_caps);
 }
 
 static void visit_apply(struct visit *v, bool alone)
@@ -124,11 +139,13 @@ static void visit_apply(struct visit *v, bool alone)
 
 	if (alone) {
 		n->only = v;
-		visit_hold(n, &v->rules);
+		visit_hold(n, &v->rules, &v->caps);
 	} else {
-		n->own = v->rules;
-		v->rules.n = 0;
-		visit_hold(n, n->only ? &n->only->rules : &n->own);
+		visit_own(v);
+		if (n->only)
+			visit_hold(n, &n->only->rules, &n->only->caps);
+		else
+			visit_hold(n, &n->own, &n->own_caps);
 	}
 	m.port = visit_lacks(n);
 	visit_say(v, &m);
@@ -142,7 +159,7 @@ static void visit_end(struct visit *v)
 	v->rules.n = 0;
 	if (n->only == v) {
 		n->only = NULL;
-		visit_hold(n, &n->own);
+		visit_hold(n, &n->own, &n->own_caps);
 	}
 }
 
@@ -161,6 +178,15 @@ static int visit_take_rule(struct visit *v, const struct net_message *m)
 	snprintf(no.text, sizeof(no.text), "%.200s", e.text);
 	visit_say(v, &no);
 	return -1;
+}
+
+static int visit_take_caps(struct visit *v, const struct net_message *m)
+{
+	errno = EINVAL;
+	if (v->net->only == v)
+		return -1;
+	v->caps = (struct caps){.most = m->bytes_in, .rate = m->count};
+	return 0;
 }
 
 /* The box's first process has ended, and all that ran in it. */
@@ -207,8 +233,7 @@ int visit_take(struct visit *v, const struct net_message *m, int *fd)
 	case NET_LISTEN:
 		return visit_take_listener(n, m, fd);
 	case NET_CAPS:
-		limit_set(&n->limit, m->bytes_in, m->count);
-		return 0;
+		return visit_take_caps(v, m);
 	case NET_BOX:
 		return visit_take_box(n, fd);
 	case NET_DOOR:
@@ -278,6 +303,7 @@ void visit_accept(struct crowd_member *m, uint32_t events)
 		return;
 	v->net = n;
 	v->rules.n = 0;
+	v->caps = (struct caps){0};
 	v->member = (struct crowd_member){.fd = fd_steal(&fd), .serve = visit_serve, .context = v};
 	if (crowd_wait_for(n->crowd_fd, &v->member, EPOLLIN) < 0)
 		visit_end(v);

@@ -81,6 +81,26 @@ an_installation_reaches_its_registry_alone() {
 	like "$out" SSH-2.0-lab
 }
 
+# What runs while a package is installed counts as the box's.
+an_installation_carries_no_more_than_its_box() {
+	local file='{"version": 1, "registries": {"pypi": {"index": "http://good.example:7/simple"}}}'
+	lab
+	_hostile_python 'nc good.example 7 </dev/null | wc -c'
+	_box create --id "$ID" --rootfs "$B/rootfs" --allow good.example:7 --net-limit 100k >/dev/null
+	run _with "$file" _box install --json "$ID" pypi x
+	_carried 50000 102400
+	# What it had is gone for the box, too.
+	BOX=$ID
+	run _sh 'nc good.example 7 </dev/null | wc -c'
+	is "$out" 0
+}
+_carried() {
+	local got
+	got=$(_of .stdout | grep -E '^[0-9]+$' | tail -n 1)
+	[ "$got" -ge "$1" ] || fail "$got bytes came"
+	[ "$got" -le "$2" ] || fail "ESCAPED: $got bytes came"
+}
+
 names_say_no_more_than_a_name() {
 	_hostile_python ''
 	local name

@@ -183,14 +183,29 @@ what_the_operator_says_of_the_network_holds() {
 	rc_is 125
 	like "$err" 'other.example is denied'
 	run _with "$file" _box deny --remove "$ID" other.example
+	rc_is 125
+	like "$err" 'deny --remove other.example: the operator denies it'
+	run _with "$file" _box deny --remove "$ID" Other.Example
+	rc_is 125
 	run _with "$file" _box allow "$ID" other.example
+	rc_is 125
 	run _box exec "$ID" -- sh -c 'nc other.example 80 </dev/null && echo yes || echo no'
 	is "$out" no
 	run _with "$file" _box create --id "$ID.all" --rootfs "$B/rootfs" --allow '*.example' --allow good.example:22
 	rc_is 0
 	run _box exec "$ID.all" -- sh -c 'nc good.example 22 </dev/null; nc other.example 80 </dev/null && echo yes || echo no'
 	like "$out" $'^SSH-2.0-lab[^\n]*\nno$'
+	run _with "$file" _box deny --remove "$ID.all" other.example
+	rc_is 125
+	run _box exec "$ID.all" -- sh -c 'nc other.example 80 </dev/null && echo yes || echo no'
+	is "$out" no
+	# What somebody else has denied can be taken away, and all of it when the operator denies nothing any more.
+	_with "$file" _box deny "$ID.all" good.example
+	_with "$file" _box deny --remove "$ID.all" good.example
+	is "$(_box rules "$ID.all" | LC_ALL=C sort)" $'allow *.example\nallow good.example:22\ndeny other.example'
 	nobody_asked '^other'
+	_with '{"version": 1}' _box deny --remove "$ID.all" other.example
+	is "$(_box rules "$ID.all" | grep -c deny)" 0
 	# Less may be asked for.
 	run _with "$file" _box create --json --rootfs "$B/rootfs" --allow good.example:22 --net-limit 1k --net-rate 1k
 	is "$(_of '.limits | .network, .net_bytes, .net_rate')" $'allow-list\n1024\n1024'
