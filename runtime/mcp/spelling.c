@@ -1,5 +1,5 @@
 /*
- * What rules of approval judge: a call by what will be used, and not by how a model has written it.
+ * Rules of approval judge a call by what will be used, and not by how a model has written it.
  * "sh" is shell, "a.sh/." is a.sh, and "EVIL.example." is evil.example: the child would find that
  * out too late. What can't be read stays as it is, and the child refuses it.
  */

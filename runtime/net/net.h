@@ -128,7 +128,7 @@ int visit_receive(const struct visit *v, struct net_message *ret, int *ret_fd);
 int visit_take(struct visit *v, const struct net_message *m, int *fd);
 void visit_serve(struct crowd_member *m, uint32_t events);
 
-/* What was told so far holds from here on. */
+/* All that was told so far holds from here on. */
 void visit_begin(struct visit *v);
 void visit_accept(struct crowd_member *m, uint32_t events);
 void visit_say(const struct visit *v, const struct net_message *m);

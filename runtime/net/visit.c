@@ -118,7 +118,7 @@ static void visit_hold(struct net *n, const struct egress_rules *r, const struct
 	links_look_at_rules(n);
 }
 
-/* What he has told is the box's. */
+/* His words so far are the box's. */
 static void visit_own(struct visit *v)
 {
 	v->net->own = v->rules;

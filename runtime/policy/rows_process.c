@@ -164,7 +164,7 @@ int row_rlimits(struct tightening *t, struct error *e)
 			p->rlimits.v[p->rlimits.n++] = (struct oci_rlimit){
 				arena_strdup(t->a, rows[i].type), rows[i].most, rows[i].most};
 		}
-		/* Who asks for a soft limit below that has it. */
+		/* A soft limit below that stays what it is. */
 		l = &p->rlimits.v[k];
 		l->hard = rows[i].most;
 		if (l->soft > rows[i].most)
