@@ -53,6 +53,11 @@ size_t limit_room(struct limit *l, size_t want, int64_t now)
 	return want < l->left ? want : (size_t)l->left;
 }
 
+bool limit_has(const struct limit *l, size_t n)
+{
+	return !l->most || !n || (l->spent < l->most && n <= l->most - l->spent);
+}
+
 void limit_spend(struct limit *l, size_t n)
 {
 	l->spent += n;

@@ -20,6 +20,9 @@ void limit_set(struct limit *l, uint64_t most, uint64_t rate);
 size_t limit_room(struct limit *l, size_t want, int64_t now);
 void limit_spend(struct limit *l, size_t n);
 
+/* As many may still be carried, of what was read before it was known where to. */
+bool limit_has(const struct limit *l, size_t n);
+
 /* Nothing more may be read, ever. */
 bool limit_is_spent(const struct limit *l);
 

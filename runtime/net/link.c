@@ -352,6 +352,12 @@ static void link_reached(struct link *l)
 	setsockopt(l->far.fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	l->net->connections++;
 	refuse_note_reached(l->net, l->host.name, l->port);
+	/* Read by half_fill(), which counts nothing. */
+	if (!limit_has(&l->net->limit, l->up.len)) {
+		link_refuse(l, EGRESS_SPENT);
+		return;
+	}
+	limit_spend(&l->net->limit, l->up.len);
 	l->state = LINK_CARRIES;
 	l->guard = l->host.is_address ? GUARD_PASSES : GUARD_LISTENS;
 	if (front_welcome(l) && (l->guard != GUARD_LISTENS || front_guard(l)))

@@ -192,6 +192,17 @@ how_much_it_carries_is_bounded() {
 	is "$(_of '.stdout, .denials')" $'1048576\n\n[]'
 }
 
+# What stands right behind the words for the proxy is read with them.
+what_is_said_behind_the_first_words_counts() {
+	lab
+	_new --allow good.example:5432 --net-limit 4k
+	run _sh --json 'x=$(head -c 700 /dev/zero | tr "\0" x); for i in 1 2 3 4 5 6 7 8; do printf "CONNECT good.example:5432 HTTP/1.1\r\n\r\n%s\n" "$x" | nc 127.0.0.1 3128 | head -n 4; done'
+	[ "$(grep -c xxx "$LAB/seen")" -le 3 ] || fail 'more was carried than may be'
+	like "$(_of .stdout)" '200 Connection.*403 Forbidden.*X-Proxy-Error: spent'
+	like "$(_of '.denials[] | .hint')" 'as much as it may .--net-limit'
+	is "$(carrier | wc -l)" 1
+}
+
 # 512 KB a second: a megabyte takes two seconds, less one burst, whatever the machine is busy with.
 how_fast_it_carries_is_bounded() {
 	lab

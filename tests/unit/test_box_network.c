@@ -102,9 +102,11 @@ TEST(what_is_carried_has_a_most_and_a_rate)
 	CHECK_INT(limit_room(&l, 70000, now), 40);
 	limit_spend(&l, 40);
 	CHECK(limit_is_spent(&l) && !limit_room(&l, 1, now) && !limit_pauses(&l, now, &until));
+	CHECK(limit_has(&l, 0) && !limit_has(&l, 1));
 	/* More is allowed later: what was carried still counts. */
 	limit_set(&l, 150, 0);
 	CHECK_INT(limit_room(&l, 70000, now), 50);
+	CHECK(limit_has(&l, 50) && !limit_has(&l, 51));
 	l = (struct limit){0};
 	limit_set(&l, 0, 100000);
 	CHECK_INT(limit_room(&l, 70000, now), 10000);
