@@ -47,8 +47,7 @@ static const struct {
 	[EGRESS_BAD_HOST] = {"bad-host", "is no host"},
 	[EGRESS_BAD_ADDRESS] = {"blocked-address", "is at no address that a box may reach by it"},
 	[EGRESS_FRONTED] = {"other-host", "is not what was asked for inside"},
-	[EGRESS_SPENT] = {"spent",
-			  "is too much: the box has carried all that it may (--net-limit)"},
+	[EGRESS_SPENT] = {"spent", "is too much: the box carried all it may (--net-limit)"},
 };
 _Static_assert(sizeof(refusals) / sizeof(*refusals) == EGRESS_SPENT + 1, "a word for each verdict");
 

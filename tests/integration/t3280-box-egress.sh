@@ -196,9 +196,9 @@ how_much_it_carries_is_bounded() {
 what_is_said_behind_the_first_words_counts() {
 	lab
 	_new --allow good.example:5432 --net-limit 4k
-	run _sh --json 'x=$(head -c 700 /dev/zero | tr "\0" x); for i in 1 2 3 4 5 6 7 8; do printf "CONNECT good.example:5432 HTTP/1.1\r\n\r\n%s\n" "$x" | nc 127.0.0.1 3128 | head -n 1; done'
+	run _sh --json 'x=$(head -c 700 /dev/zero | tr "\0" x); for i in 1 2 3 4 5 6 7 8; do printf "CONNECT good.example:5432 HTTP/1.1\r\n\r\n%s\n" "$x" | nc 127.0.0.1 3128 | head -n 4; done'
 	[ "$(grep -c xxx "$LAB/seen")" -le 3 ] || fail 'more was carried than may be'
-	like "$(_of .stdout)" '200 Connection.*403 Forbidden'
+	like "$(_of .stdout)" '200 Connection.*403 Forbidden.*X-Proxy-Error: spent'
 	like "$(_of '.denials[] | .hint')" 'as much as it may .--net-limit'
 	is "$(carrier | wc -l)" 1
 }
