@@ -25,6 +25,7 @@ enum {
 	COPY_MAX = 100000,  /* files and directories that are taken out */
 	DEPTH_MAX = 32,	    /* of directories that are entered */
 	COPY_CHUNK = 65536,
+	SKIPPED_MAX = 8,    /* of what was not taken, names in the note */
 };
 
 /* Nothing that the program has put in the way leads anywhere else. */
@@ -108,7 +109,8 @@ struct walk {
 	int64_t room; /* bytes that may still be copied */
 	size_t n_later;
 	const char *later; /* the first that programs outside run */
-	char *skipped; /* the first thing that was not taken, and why; NULL: none */
+	size_t n_skipped;
+	const char *skipped[SKIPPED_MAX]; /* the first that were not taken, and why */
 };
 
 static void walk_list(struct walk *w, const char *path)
@@ -125,8 +127,10 @@ static void walk_list(struct walk *w, const char *path)
 
 static void walk_skip(struct walk *w, const char *path, const char *why)
 {
-	if (!w->skipped)
-		w->skipped = arena_printf(w->a, "%s: %s", hint_clean(path, w->a), why);
+	if (w->n_skipped < SKIPPED_MAX)
+		w->skipped[w->n_skipped] =
+			arena_printf(w->a, "%s: %s", hint_clean(path, w->a), why);
+	w->n_skipped++;
 }
 
 static int walk_copy_bytes(struct walk *w, int from, int to)
@@ -207,9 +211,12 @@ static void walk_entry(struct walk *w, int dfd, const char *name, int to_dfd, co
 	autoclose int sub_dfd = -1, sub_to_dfd = -1;
 	struct stat st;
 
-	if (walk_is_volume(w, path) || ++w->taken > COPY_MAX ||
-	    fstatat(dfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (walk_is_volume(w, path) || ++w->taken > COPY_MAX)
 		return;
+	if (fstatat(dfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		walk_skip(w, path, err_text(errno));
+		return;
+	}
 	if (S_ISDIR(st.st_mode)) {
 		if (depth < DEPTH_MAX)
 			sub_dfd = sys_openat2(dfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0,
@@ -264,6 +271,7 @@ static void walk_dir(struct walk *w, int dfd, int to_dfd, const char *at, unsign
 	struct dirent *d;
 
 	if (!dir) {
+		walk_skip(w, *at ? at : ".", err_text(errno));
 		fd_close(&own_dfd);
 		return;
 	}
@@ -277,6 +285,25 @@ static void walk_dir(struct walk *w, int dfd, int to_dfd, const char *at, unsign
 static int walk_compare(const void *x, const void *y)
 {
 	return strcmp(*(char *const *)x, *(char *const *)y);
+}
+
+/* The rest of too many has no number, for nobody has counted it. */
+static void walk_note_skipped(const struct walk *w)
+{
+	const size_t n = w->n_skipped < SKIPPED_MAX ? w->n_skipped : SKIPPED_MAX;
+	const char *text = "--copy-out left out ";
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		text = arena_printf(w->a, "%s%s%s", text, i ? "; " : "", w->skipped[i]);
+	if (w->n_skipped > n)
+		text = arena_printf(w->a, "%s; and %zu other%s", text, w->n_skipped - n,
+				    w->n_skipped - n > 1 ? "s" : "");
+	if (w->taken >= COPY_MAX)
+		text = arena_printf(w->a, "%s%sthe rest: more than %d files", text, n ? "; " : "",
+				    COPY_MAX);
+	if (n || w->taken >= COPY_MAX)
+		notes_add(&w->r->notes.notes, arena_strdup(w->a, text), w->a);
 }
 
 /* ---- after the end ---- */
@@ -334,14 +361,11 @@ void workspace_finish(struct workspace *w, const struct box_request *q, struct a
 	if (w->dfd < 0 || box_workspace_is_volume(q))
 		return;
 	walk_dir(&walk, w->dfd, w->to_dfd, "", 0);
-	if (walk.taken >= COPY_MAX)
-		walk_skip(&walk, "the rest", "more than 100000 files");
 	if (r->files.n)
 		qsort(r->files.v, r->files.n, sizeof(*r->files.v), walk_compare);
 	r->files.known = true;
 	if (walk.n_later)
 		notes_add(&r->notes.notes, later_note_copied(walk.later, walk.n_later, a), a);
-	if (q->copy_out && walk.skipped)
-		notes_add(&r->notes.notes,
-			  arena_printf(a, "--copy-out left out %s", walk.skipped), a);
+	if (q->copy_out)
+		walk_note_skipped(&walk);
 }

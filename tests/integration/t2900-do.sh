@@ -5,7 +5,7 @@
 # Views: own events_come_as_they_happen a_flood_of_refusals_is_counted_and_bounded secrets_are_taken_out a_terminal_is_a_terminal runs_are_recorded
 # Views: own c_is_compiled_in_a_box_before cut_text_stays_text a_reader_that_goes_away_ends_the_program output_that_is_lost_is_told a_signal_of_its_own_is_no_limit
 # Views: own a_signal_ends_us_while_nobody_reads boxes_of_one_processor_have_different_ones where_the_time_went_is_told_part_by_part
-# Views: own what_has_no_record_yet_is_swept_and_what_is_not_ours_is_not it_has_no_rights the_result_is_one_object names_and_connections_are_told what_it_wrote_is_taken_out_safely
+# Views: own what_has_no_record_yet_is_swept_and_what_is_not_ours_is_not it_has_no_rights the_result_is_one_object names_and_connections_are_told what_it_wrote_is_taken_out_safely all_that_is_not_taken_out_is_counted
 # Views: own volumes_show_directories a_directory_of_ours_is_the_workspace the_hosts_programs_stand_in
 # shellcheck disable=SC2016,SC2154
 . "${0%/*}/../lib/test.sh"
@@ -265,6 +265,7 @@ secrets_are_taken_out() {
 }
 
 what_it_wrote_is_taken_out_safely() {
+	local name
 	mkdir taken
 	[ -z "${SBX_UID:-}" ] || chown "$SBX_UID" taken
 	echo mine >taken/kept
@@ -275,6 +276,24 @@ what_it_wrote_is_taken_out_safely() {
 	[ ! -e taken/link ] && [ ! -e taken/pipe ]
 	is "$(stat -c %a taken/set)" 755
 	like "$err" '--copy-out left out'
+	unlike "$err" 'other'
+	for name in kept link pipe; do
+		like "$err" "--copy-out left out .*$name: [a-z]"
+	done
+}
+
+all_that_is_not_taken_out_is_counted() {
+	local name
+	mkdir taken
+	[ -z "${SBX_UID:-}" ] || chown "$SBX_UID" taken
+	run _sh --json --copy-out taken 'for i in 1 2 3 4 5 6 7 8; do ln -s x l$i; done; echo x >f'
+	is "$(_of '.notes[] | select(startswith("--copy-out left out")) | split("; ") | length, (join(" ") | test("other"))')" $'8\nfalse'
+	run _sh --json --copy-out taken 'for i in 1 2 3 4 5 6 7 8 9; do ln -s x l$i; done'
+	like "$(_of '.notes[]')" 'l[1-9]: not a regular file; and 1 other$'
+	run _sh --json --copy-out taken 'mkdir d; for i in 1 2 3 4 5 6 7 8 9 10 11 12; do ln -s x d/l$i; done; ln -s x "$(printf "a\033b")"'
+	is "$(_of '.notes[] | select(startswith("--copy-out left out")) | split("; ") | length, .[-1]')" $'9\nand 5 others'
+	like "$(_of '.notes[]')" 'a.b: not a regular|others'
+	unlike "$(_of '.notes[]')" $'\033'
 }
 
 volumes_show_directories() {
