@@ -59,6 +59,7 @@ struct box_language {
 	const char *rootfs; /* the name of the one that sbxrun-rootfs builds */
 	const char *profile; /* of its system calls (box/profiles.h) */
 	const char *file; /* what the code is called in the workspace */
+	const char *endings[4];		    /* of files of that language */
 	const char *compile[BOX_WORDS_MAX]; /* a step before, in a box of its own; or nothing */
 	const char *product; /* what that step makes, which is what the next one is given */
 	const char *run[BOX_WORDS_MAX];

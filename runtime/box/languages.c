@@ -8,18 +8,24 @@ enum { M = 1024 * 1024 };
 /* clang-format off */
 const struct box_language box_languages[] = {
 	{.name = "python", .aliases = {"py", "python3"}, .rootfs = "python", .profile = "python", .file = "main.py",
+	 .endings = {".py"},
 	 .run = {"python3", "main.py"}, .pure = true},
 	{.name = "javascript", .aliases = {"node", "js", "nodejs"}, .rootfs = "node", .profile = "node", .file = "main.js",
+	 .endings = {".js", ".mjs", ".cjs"},
 	 .run = {"node", "main.js"}, .just_in_time = true},
 	{.name = "shell", .aliases = {"bash", "sh"}, .rootfs = "bash", .profile = "bash", .file = "main.sh",
+	 .endings = {".sh", ".bash"},
 	 .run = {"bash", "main.sh"}, .pure = true},
 	{.name = "c", .aliases = {"gcc", "cc"}, .rootfs = "c", .profile = "c", .file = "main.c",
+	 .endings = {".c"},
 	 .compile = {"cc", "-O2", "-Wall", "-o", "main", "main.c", "-lm"}, .product = "main",
 	 .run = {"./main"}, .pure = true},
 	{.name = "c++", .aliases = {"cpp", "cxx", "g++"}, .rootfs = "c", .profile = "c", .file = "main.cpp",
+	 .endings = {".cpp", ".cc", ".cxx"},
 	 .compile = {"c++", "-O2", "-Wall", "-o", "main", "main.cpp"}, .product = "main",
 	 .run = {"./main"}, .pure = true},
 	{.name = "r", .aliases = {"R", "Rscript"}, .rootfs = "r", .profile = "r", .file = "main.R",
+	 .endings = {".R", ".r"},
 	 .run = {"Rscript", "main.R"}},
 };
 

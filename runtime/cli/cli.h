@@ -129,6 +129,7 @@ struct cli {
 	bool stream;
 	bool redact;
 	bool strict_limits;
+	bool is_code, is_file; /* what the word behind the language is; neither: it is guessed */
 	/* box */
 	char *box_id;
 	char *idle;

@@ -331,6 +331,8 @@ static void do_fail(struct cli *c, const struct error *e)
 
 /* clang-format off */
 static const struct cli_option do_options[] = {
+	CLI_OPTION(is_code, "code", 'c', CLI_FLAG, NULL, "the word behind the language is code, whatever it looks like"),
+	CLI_OPTION(is_file, "file", 0, CLI_FLAG, NULL, "that word is a file (default: guessed)"),
 	CLI_OPTION(rootfs, "rootfs", 0, CLI_TEXT, "NAME|DIR|FILE", "the root filesystem (default: the language's, or the host's /usr)"),
 	CLI_OPTION(volumes, "volume", 'v', CLI_LIST, "SOURCE:TARGET[:ro]", "show a directory or file of the host in the box"),
 	CLI_OPTION(env, "env", 'e', CLI_LIST, "NAME[=VALUE]", "a variable of its environment"),

@@ -92,6 +92,14 @@ static bool option_is_programs(const struct cli *c)
 		(c->n_args > 3 && str_eq(c->args[0], "run")));
 }
 
+/* Says how the word behind it is read. Behind that word it can only be the program's: `exec ID sh
+ * -c …`, `run ID python script.py --file data`. */
+static bool option_is_of_code(const struct cli_option *o)
+{
+	return o->offset == offsetof(struct cli, is_code) ||
+	       o->offset == offsetof(struct cli, is_file);
+}
+
 /* The error for one that is not in the table: where else it belongs, what it is called here, what
  * is like it, or all there are. */
 static int option_unknown(struct cli *c, const char *word, const char *name, size_t len,
@@ -135,6 +143,8 @@ static int option_read(struct cli *c, char **argv, size_t *at, const struct cli_
 	const struct cli_option *o = option_find(options, n, name, len);
 	char *value = equals ? equals + 1 : NULL;
 
+	if (o && option_is_of_code(o) && option_is_programs(c))
+		o = NULL;
 	if (!o)
 		o = option_find(&help_option, 1, name, len);
 	if (!o)

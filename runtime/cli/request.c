@@ -335,33 +335,70 @@ static bool do_is_flag(const char *word)
 	return word[0] == '-' && len && name[0] != '-' && (!name[len] || name[len] == '=');
 }
 
-/* The argument is the code itself, unless there is a file of that name. */
-static int do_code(const struct cli *c, struct box_request *q, struct error *e)
+static int do_code_file(const char *name, struct box_request *q, struct arena *a, struct error *e)
 {
-	const char *given = c->args[1];
-	autoclose int fd = -1;
+	autoclose int fd = open(name, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? err_sys(e, "open %s", name) : do_read(fd, name, q, a, e);
+}
+
+static void do_code_word(const char *word, struct box_request *q)
+{
+	q->code = word;
+	q->code_len = strlen(word);
+}
+
+/* Code that looks like one ("1/0", "x/y") is code. */
+static bool do_is_path(const char *word, const struct box_language *l)
+{
+	size_t i;
+
+	if (word[strcspn(word, " \t\r\n()[]{}<>=;|&*+?!^%'\"`$\\,:")])
+		return false;
+	if (str_after(word, "/") || str_after(word, "./") || str_after(word, "../"))
+		return true;
+	for (i = 0; i < ARRAY_SIZE(l->endings) && l->endings[i]; i++)
+		if (str_ends(word, l->endings[i]))
+			return true;
+	return false;
+}
+
+/* The argument is the code itself, unless there is a file of that name: a guess for people at a
+ * terminal. Whoever passes on what others wrote says which it is. */
+static int do_code_guess(const char *given, struct box_request *q, struct arena *a, struct error *e)
+{
 	struct stat st;
 
-	if (str_eq(given, "-"))
-		return do_read(STDIN_FILENO, "standard input", q, c->arena, e);
 	if (strlen(given) < 4096 && !strchr(given, '\n') && stat(given, &st) == 0 &&
-	    S_ISREG(st.st_mode)) {
-		fd = open(given, O_RDONLY | O_CLOEXEC);
-		return fd < 0 ? err_sys(e, "open %s", given) : do_read(fd, given, q, c->arena, e);
-	}
+	    S_ISREG(st.st_mode))
+		return do_code_file(given, q, a, e);
 	/* Slips of the pen are no programs. */
 	if (do_is_flag(given))
 		return err_set(e, ERR_USAGE,
 			       "%s stands where code is expected: options come before the language, "
 			       "and behind it the code itself, a file, or - for standard input",
 			       given);
-	if (!strpbrk(given, " \t\n()=;") && (strchr(given, '/') || str_ends(given, ".py") ||
-					     str_ends(given, ".js") || str_ends(given, ".sh") ||
-					     str_ends(given, ".c") || str_ends(given, ".cpp") ||
-					     str_ends(given, ".cc") || str_ends(given, ".R")))
-		return err_set(e, ERR_USAGE, "there is no file %s", given);
-	q->code = given;
-	q->code_len = strlen(given);
+	if (do_is_path(given, q->language))
+		return err_set(e, ERR_USAGE, "there is no file %s (if it is code: --code)", given);
+	do_code_word(given, q);
+	return 0;
+}
+
+static bool do_code_is_input(const struct cli *c)
+{
+	return !c->dashes && !c->is_code && str_eq(c->args[1], "-");
+}
+
+static int do_code(const struct cli *c, struct box_request *q, struct error *e)
+{
+	if (do_code_is_input(c))
+		return do_read(STDIN_FILENO, "standard input", q, c->arena, e);
+	if (c->is_file)
+		return do_code_file(c->args[1], q, c->arena, e);
+	/* A variable of a session may be called like a file of the caller's directory. */
+	if (!c->is_code && !c->session)
+		return do_code_guess(c->args[1], q, c->arena, e);
+	do_code_word(c->args[1], q);
 	return 0;
 }
 
@@ -370,6 +407,13 @@ int do_program(const struct cli *c, struct box_request *q, struct error *e)
 	struct buf all = buf_new(c->arena, sizeof(e->text));
 	size_t i, first = c->dashes ? 0 : 2;
 
+	if (c->is_code && c->is_file)
+		return err_set(e, ERR_USAGE, "--code and --file contradict each other");
+	if (c->dashes && (c->is_code || c->is_file))
+		return err_set(
+			e, ERR_USAGE,
+			"--%s is about code: it goes with a language, and not with a command",
+			c->is_code ? "code" : "file");
 	for (i = 0; i < box_n_languages; i++)
 		buf_printf(&all, "%s%s", i ? ", " : "", box_languages[i].name);
 	if (!c->dashes) {
@@ -393,7 +437,7 @@ int do_program(const struct cli *c, struct box_request *q, struct error *e)
 /* Its input is ours, unless that is where the code comes from. */
 int do_stdin(const struct cli *c, struct box_request *q, int *ret_fd, struct error *e)
 {
-	bool is_code = !c->dashes && str_eq(c->args[1], "-");
+	const bool is_taken = do_code_is_input(c);
 
 	if (c->no_stdin && c->stdin_file)
 		return err_set(e, ERR_USAGE, "--no-stdin and --stdin contradict each other");
@@ -404,10 +448,10 @@ int do_stdin(const struct cli *c, struct box_request *q, int *ret_fd, struct err
 		if (*ret_fd < 0)
 			return err_sys(e, "--stdin: open %s", c->stdin_file);
 		q->stdin_fd = *ret_fd;
-	} else if (!is_code && isatty(STDIN_FILENO)) {
+	} else if (!is_taken && isatty(STDIN_FILENO)) {
 		q->terminal = q->output == OUTPUT_PASS && isatty(STDOUT_FILENO) && !q->redact;
 		q->stdin_fd = q->terminal ? -1 : STDIN_FILENO;
-	} else if (!is_code) {
+	} else if (!is_taken) {
 		q->stdin_fd = STDIN_FILENO;
 	}
 	return 0;

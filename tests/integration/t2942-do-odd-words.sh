@@ -50,6 +50,11 @@ messages_speak_of_options() {
 	_refused '^sbxrun: --env' -e =x -- true
 	[ -n "${SBX_UID:-}" ] || _refused '^sbxrun: --user' -u 4294967295 -- true
 	_refused '--network: "host" .*loopback alone.*--allow' --network host -- true
+	_refused '--code is about code: .*not with a command' -c -- echo ran
+	_refused '--file is about code' --file -- echo ran
+	_refused '--code and --file contradict' -c --file bash 'echo ran'
+	_refused '^sbxrun: open echo ran: no such file' --file bash 'echo ran'
+	_refused 'code is missing' -c bash
 	_refused '--copy-out: make /nosuch/x' --copy-out /nosuch/x -- echo ran
 	_refused '--copy-out: /workspace is a volume' --copy-out x -v "$T:/workspace" -- echo ran
 }
@@ -57,7 +62,7 @@ messages_speak_of_options() {
 # Programs that read one object get one.
 a_wrong_command_line_is_an_object_too() {
 	local words
-	for words in '' '--bogus' '--timeout 0 -- true' 'cobol x' '--network host -- true' '--stdin /nosuch -- true'; do
+	for words in '' '--bogus' '--timeout 0 -- true' 'cobol x' '--network host -- true' '--stdin /nosuch -- true' '-c -- true' '--file bash /nosuch'; do
 		# shellcheck disable=SC2086
 		run _do --json $words
 		rc_is 125
@@ -80,6 +85,10 @@ code_may_be_anything() {
 	run _do bash ''
 	rc_is 0
 	is "$out" ''
+	run _do -c bash ''
+	rc_is 0
+	run _do --json -c bash -- --json
+	rc_is 127
 	run _do bash - <<<"echo ok #$(head -c 3000000 /dev/zero | tr '\0' x)"
 	is "$out" ok
 	run _do --json bash - < <(head -c 17000000 /dev/zero)

@@ -132,6 +132,74 @@ options_behind_the_language_are_no_code() {
 	is "$out" mine
 }
 
+# Whoever passes on what others wrote says that it is code.
+what_is_said_to_be_code_is_no_file() {
+	local word
+	echo 'echo from the file' >echo
+	echo 'echo from the file' >./-
+	run sbx "do" --rootfs host bash echo
+	is "$out" 'from the file'
+	run sbx "do" --rootfs host -c bash echo
+	rc_is 0
+	is "$out" ''
+	run sbx "do" --rootfs host --code bash "$T/echo"
+	rc_is 127
+	unlike "$out" 'from the file'
+	# What would be an option or input is code, too, and the input stays the program's.
+	run eval 'echo input | sbx do --rootfs host --json -c bash -'
+	rc_is 127
+	like "$(do_of .stderr)" '-: command not found'
+	run eval 'echo input | sbx do --rootfs host -c bash cat'
+	is "$out" input
+	run sbx "do" --rootfs host --json -c bash --timeout
+	like "$(do_of .stderr)" 'timeout: command not found'
+	run sbx "do" --rootfs host --json -c bash ./nosuch.sh
+	like "$(do_of .stderr)" 'nosuch.sh: No such file'
+	run sbx "do" --rootfs host -c bash 'echo $1' -c
+	is "$out" -c
+	for word in -c --code --file; do
+		run sbx "do" --rootfs host "$word" -- true
+		rc_is 125
+		like "$err" 'is about code'
+	done
+	run sbx "do" --rootfs host --code --file bash echo
+	rc_is 125
+	like "$err" 'contradict'
+}
+
+what_is_said_to_be_a_file_is_no_code() {
+	echo 'echo from the file $1' >'two words'
+	run sbx "do" --rootfs host --file bash 'two words' one
+	is "$out" 'from the file one'
+	run sbx "do" --rootfs host --file bash 'echo x'
+	rc_is 125
+	like "$err" 'open echo x: no such file'
+	mkfifo pipe
+	echo 'echo of a pipe' >pipe &
+	run sbx "do" --rootfs host --file bash pipe
+	is "$out" 'of a pipe'
+	run eval 'echo echo input | sbx do --rootfs host --file bash -'
+	is "$out" input
+	run sbx "do" --rootfs host --file bash /etc
+	rc_is 125
+}
+
+code_with_a_slash_is_no_file() {
+	local word
+	for word in 1/0 x/y a//b x.js; do
+		do_python "$word"
+		rc_is 1
+		like "$(do_of .stderr)" 'Error: '
+	done
+	for word in nosuch.py ./nosuch ../nosuch /nosuch/x d/nosuch.py; do
+		do_python "$word"
+		rc_is 125
+		like "$(do_of .error.message)" "there is no file $word .*--code"
+	done
+	do_python '/nosuch*2'
+	like "$(do_of .stderr)" SyntaxError
+}
+
 events_cut_no_character() {
 	_sh --stream 'printf "\303"; sleep 0.2; printf "\251x\342"; sleep 0.2; printf "\202"; sleep 0.2; printf "\254"; sleep 0.2; printf "\360\237"' >events
 	is "$(jq -rj 'select(.event == "stdout" and .encoding == "utf-8") | .data' events)" 'éx€'

@@ -280,6 +280,45 @@ except OSError as e: print(e.errno)'
 	is "$(_of .status)" oom
 }
 
+# A file that is called so, in the directory of whoever calls, is none of its business.
+a_cell_is_no_file() {
+	local word
+	_new
+	echo '"from the file"' >a
+	run _box run "$BOX" python a
+	rc_is 0
+	_cell 'a = 7'
+	_cell a
+	is "$out" 7
+	_cell './a'
+	rc_is 1
+	like "$err" SyntaxError
+	_cell --code a
+	is "$out" 7
+	_cell --file a
+	is "$out" "'from the file'"
+	run eval 'echo a + 1 | _box run --session "$BOX" python -'
+	is "$out" 8
+	run _box run --session "$BOX" python -- -a
+	is "$out" -7
+	run _box run --code "$BOX" python a
+	rc_is 1
+	like "$err" NameError
+	run _box run --code "$BOX" python -- --restart
+	rc_is 1
+	run _box run --file "$BOX" python 1
+	rc_is 125
+	like "$err" 'open 1: no such file'
+	run _box exec --code "$BOX" -- true
+	rc_is 125
+	like "$err" 'box exec has no --code'
+	for word in -c --code --file; do
+		run _box run "$BOX" python a "$word"
+		rc_is 125
+		like "$err" "not defined: $word .*behind --"
+	done
+}
+
 what_can_not_be_had_is_refused() {
 	_new
 	run _box exec --session "$BOX" -- true
