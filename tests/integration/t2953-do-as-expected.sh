@@ -135,8 +135,7 @@ options_behind_the_language_are_no_code() {
 # Whoever passes on what others wrote says that it is code.
 what_is_said_to_be_code_is_no_file() {
 	local word
-	echo 'echo from the file' >echo
-	echo 'echo from the file' >./-
+	echo 'echo from the file' | tee ./echo >./-
 	run sbx "do" --rootfs host bash echo
 	is "$out" 'from the file'
 	run sbx "do" --rootfs host -c bash echo
