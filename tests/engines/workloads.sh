@@ -322,15 +322,15 @@ docker_build_has_steps_and_a_cache() {
 		FROM $IMAGE AS build
 		ARG WORD=unset
 		ENV COLOUR=red
-		RUN useradd -m builder && install -d -o builder /work
-		WORKDIR /work
+		RUN useradd -m builder && install -d -o builder /made
+		WORKDIR /made
 		USER builder
 		COPY --chown=builder main.c .
 		RUN gcc -static -DWORD="\"\$WORD \$COLOUR \$(id -un)\"" -o main main.c && ln main other && mkfifo pipe
 		RUN ["/bin/sh", "-c", "test -p pipe && test main -ef other && ./main >said"]
 		FROM scratch
-		COPY --from=build /work/main /main
-		COPY --from=build /work/said /said
+		COPY --from=build /made/main /main
+		COPY --from=build /made/said /said
 		ENTRYPOINT ["/main"]
 	END
 	run e build --network none --build-arg WORD=word -t "localhost/$P" "$T/context"
