@@ -152,7 +152,7 @@ static void making_take_note(void *context, const char *text)
 	noted_take(notes, box_words(text, notes->arena));
 }
 
-/* The sources of a fork were asked for before, and perhaps by a box that may write where it lies. */
+/* The sources of a fork were asked for before, and perhaps by a box that may write there. */
 static void making_pin(const struct making *m, struct box_options *o)
 {
 	const struct box_request *q = m->q;
