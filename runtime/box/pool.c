@@ -314,14 +314,14 @@ static void warm_take_notes(struct running *x, const char *notes)
 }
 
 /* Processor time is asked of its cgroups while it runs, if that has a limit. */
-static bool warm_find_record(struct running *x)
+static bool warm_find_record(struct running *x, const char *id)
 {
 	struct life_view view;
 	struct error ignored;
 
 	if (!x->q->limits.cpu_time_ns)
 		return true;
-	if (life_state(x->q->state_root, x->r->id, x->a, &view, &ignored) < 0)
+	if (life_state(x->q->state_root, id, x->a, &view, &ignored) < 0)
 		return false;
 	x->box.record = view.record;
 	return true;
@@ -370,13 +370,13 @@ static bool warm_receive(struct running *x, int sock)
 			fds[i] = got[next++];
 	if (ok) {
 		h.id[sizeof(h.id) - 1] = h.notes[sizeof(h.notes) - 1] = '\0';
-		ok = warm_read_judge(fds[WARM_JUDGE], h.judge_len, x);
+		ok = warm_read_judge(fds[WARM_JUDGE], h.judge_len, x) && warm_find_record(x, h.id);
 	}
 	if (ok)
 		warm_adopt(x, &h, fds);
 	for (i = 0; i < WARM_FDS; i++)
 		fd_close(&fds[i]);
-	return ok && warm_find_record(x);
+	return ok;
 }
 
 void pool_take(struct running *x)

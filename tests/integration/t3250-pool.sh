@@ -126,6 +126,10 @@ who_asks_for_something_else_gets_a_box_of_his_own() {
 	run _do --json --memory 100m -e A=b python 'import os; print(os.environ["A"])'
 	is "$(_of '.stdout, .usage.warm, .limits.memory')" $'b\n\ntrue\n104857600'
 	is "$(_pool list --json | jq length)" 2
+	# Its processor time is watched as that of any box.
+	_pool --size 1 --rootfs host --cpu-time 1 python >/dev/null
+	run _do --json --cpu-time 1 python 'while True: pass'
+	is "$(_of '.status, .error.type, .usage.warm')" $'timeout\nCPUTimeError\ntrue'
 }
 
 # The same words do not mean the same box any more.
